@@ -1,0 +1,61 @@
+"""One hash for a message and everything before it.
+
+The digest covers what was said: the role, the error flag and the content of the blocks. It leaves out `extra`, `raw`
+and `envelope`, so that a dialog which an application sends again (with its cache markers moved, or without the
+provider's own fields) is recognised. It is 128 bits: it guards against accidents and careless edits, not against an
+adversary who may choose both texts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from hashlib import blake2b, sha256
+
+from bough.model import Block, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
+
+SIZE = 16
+
+
+def chain(messages: Iterable[Message], parent: bytes = b"") -> list[bytes]:
+    """The digest of each message of a dialog that continues from `parent`."""
+    digests = []
+    for message in messages:
+        parent = digest(message, parent)
+        digests.append(parent)
+    return digests
+
+
+def digest(message: Message, parent: bytes = b"", kind: str = "message") -> bytes:
+    parts = [parent, f"{message.role} {int(message.error)} {kind};".encode()]
+    for block in message.blocks:
+        _feed(parts, block)
+    return blake2b(b"".join(parts), digest_size=SIZE).digest()
+
+
+def _feed(parts: list[bytes], block: Block) -> None:
+    """Adds what a block says. Each field is preceded by its length, so no two contents look the same."""
+    match block:
+        case Text():
+            _fields(parts, b"text", block.text)
+        case Thinking():
+            _fields(parts, b"thinking", block.text)
+        case ToolCall():
+            _fields(parts, b"call", block.call_id, block.name, block.arguments)
+        case ToolResult():
+            _fields(parts, b"error" if block.error else b"result", block.call_id, str(len(block.content)))
+            for part in block.content:
+                _feed(parts, part)
+        case Media():
+            content = sha256(block.data).hexdigest() if block.data is not None else block.url or block.file_id or ""
+            _fields(parts, b"media", block.kind, block.mime, content)
+        case Other():
+            _fields(parts, b"other", block.type, json.dumps(block.raw, sort_keys=True))
+
+
+def _fields(parts: list[bytes], tag: bytes, *texts: str) -> None:
+    parts.append(tag)
+    for text in texts:
+        encoded = text.encode("utf-8", "surrogatepass")
+        parts.append(b" %d:" % len(encoded))
+        parts.append(encoded)

@@ -1,0 +1,127 @@
+"""Names for people: short ids, their prefixes, and the keys of sessions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+
+from bough.errors import Invalid
+
+ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
+LENGTH = 6
+SHORTEST_PREFIX = 4
+LONGEST_KEY = 512
+DELEGATE = ":delegate:"
+
+
+def mint(length: int = LENGTH) -> str:
+    """A random id."""
+    number = int.from_bytes(os.urandom(length + 2), "big")
+    characters = []
+    for _ in range(length):
+        number, digit = divmod(number, 36)
+        characters.append(ALPHABET[digit])
+    return "".join(characters)
+
+
+def mint_free(
+    count: int, taken: Callable[[list[str]], Collection[str]], draw: Callable[[int], str] = mint
+) -> list[str]:
+    """As many ids as asked for, none of them taken and no two alike.
+
+    Two collisions in a row mean that the space is crowded: from then on the ids are one character longer.
+    """
+    found: dict[str, None] = {}
+    length, collisions = LENGTH, 0
+    while len(found) < count:
+        fresh = list({draw(length): None for _ in range(count - len(found))})
+        used = taken(fresh)
+        kept = [candidate for candidate in fresh if candidate not in used and candidate not in found]
+        found.update(dict.fromkeys(kept))
+        if len(kept) < len(fresh):
+            collisions += 1
+            if collisions % 2 == 0:
+                length += 1
+    return list(found)
+
+
+def next_prefix(prefix: str) -> str:
+    """The first string that sorts after everything that begins with this prefix."""
+    return prefix + "\U0010ffff"
+
+
+def check_prefix(prefix: str) -> str:
+    """The prefix, if it can name a message at all; raises `Invalid` otherwise."""
+    if not isinstance(prefix, str):
+        raise Invalid(f"An id is a string, not {type(prefix).__name__}.")
+    if not is_plain(prefix):
+        raise Invalid(f"{prefix!r} cannot be an id.")
+    return prefix
+
+
+def is_plain(text: str) -> bool:
+    """Whether every database can hold this text as it is: no NUL and no lone surrogate."""
+    if text.isascii():
+        return "\0" not in text
+    try:
+        return b"\0" not in text.encode()
+    except UnicodeEncodeError:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What the key of a session says."""
+
+    channel: str | None
+    channel_id: str | None
+    parent: str | None = None
+    agent: str | None = None
+
+
+def parse_key(key: str) -> Key:
+    """Reads a session's key: `cli:default`, `discord:dm:42`, `telegram:7:delegate:sysinfo`, or any other text."""
+    if not isinstance(key, str) or not key or len(key) > LONGEST_KEY or not is_plain(key):
+        raise Invalid(f"A session's key is a text of 1 to {LONGEST_KEY} characters without NUL, not {key!r:.80}.")
+    parent, delegate, agent = key.rpartition(DELEGATE)
+    outermost = key.partition(DELEGATE)[0]
+    channel, colon, channel_id = outermost.partition(":")
+    return Key(
+        channel if colon else None,
+        channel_id if colon else None,
+        parent if delegate else None,
+        agent if delegate else None,
+    )
+
+
+def cli_key(name: str = "default") -> str:
+    return f"cli:{name}"
+
+
+def discord_key(*, dm: int | str | None = None, channel: int | str | None = None, thread: int | str | None = None) -> str:
+    """The key of a direct message, a channel or a thread; exactly one is given."""
+    given = [(place, value) for place, value in (("dm", dm), ("channel", channel), ("thread", thread)) if value is not None]
+    if len(given) != 1:
+        raise Invalid("A Discord session is exactly one of dm=, channel= and thread=.")
+    return f"discord:{given[0][0]}:{given[0][1]}"
+
+
+def telegram_key(chat: int | str) -> str:
+    return f"telegram:{chat}"
+
+
+def delegate_key(parent: str, agent: str) -> str:
+    return f"{parent}{DELEGATE}{agent}"
+
+
+def subagent_label(agent: str, run_id: str) -> str:
+    """The label of every node that a subagent's run adds."""
+    return f"subagent:{agent}:{run_id}"
+
+
+def names(items: Iterable[str], most: int = 3) -> str:
+    """A few ids for an error message."""
+    listed = [repr(item) for item in items]
+    rest = len(listed) - most
+    return ", ".join(listed[:most]) + (f" and {rest} more" if rest > 0 else "")
