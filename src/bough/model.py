@@ -206,7 +206,8 @@ class TurnInfo:
     """What is known of one turn: where it stands, how it ended, and how its replies came about."""
 
     id: str
-    session: str
+    session: str | None
+    """None when the session was deleted and its messages live on in others."""
     status: Status
     parent_id: str | None
     last_id: str

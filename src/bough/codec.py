@@ -1,0 +1,334 @@
+"""Values to rows and back: the only place that knows both.
+
+On the way down a message becomes a `Draft`: rows without numbers, with all the work of hashing and compressing done,
+so that the transaction that stores them is short. On the way up the rows of the `node` fragment become nodes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, make_dataclass
+from hashlib import sha256
+from typing import Any, TypeVar
+
+from bough import verbatim
+from bough.compress import compress, compress_if_it_pays, decompress
+from bough.db import Row, Value
+from bough.errors import Corrupt, Invalid
+from bough.ids import is_plain
+from bough.model import (
+    ROLES,
+    Block,
+    Json,
+    Media,
+    Message,
+    Node,
+    Other,
+    SessionInfo,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Totals,
+    TurnInfo,
+    Usage,
+)
+
+T = TypeVar("T")
+
+PACK_FROM = 512
+BLOB_FROM = 4096
+JSON_INLINE = 512
+ESCAPE = "\x01"
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """Content that is stored once, whoever holds it."""
+
+    digest: bytes
+    size: int
+    encoding: str | None
+    bytes: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A message as rows that have no number yet."""
+
+    role: str
+    error: int
+    envelope: str | None
+    blocks: list[list[Any]]
+    """position, inside, type, modality, mime, call_id, name, content, packed, Blob or None, extra, raw"""
+
+
+# Down: values to rows ------------------------------------------------------------------------------------------------
+
+
+def draft(message: Message) -> Draft:
+    """The rows of a message. Raises `Invalid` for what is not a message or cannot be kept."""
+    if not isinstance(message, Message) or message.role not in ROLES:
+        raise Invalid(f"A message is bough.Message with a role of {', '.join(ROLES)}, not {message!r:.80}.")
+    writer = _Writer()
+    for block in message.blocks:
+        writer.block(block)
+    envelope = writer.json(message.envelope, "envelope", None)
+    writer.finish()
+    return Draft(message.role, int(message.error), envelope, writer.rows)
+
+
+class _Writer:
+    """Collects the rows of one message."""
+
+    def __init__(self) -> None:
+        self.rows: list[list[Any]] = []
+        self.held: list[str | bytes | None] = []
+        self._json: list[tuple[int, int, Json]] = []
+
+    def block(self, block: Block, inside: int | None = None) -> None:
+        match block:
+            case Text():
+                self._row(inside, "text", block.text, block)
+            case Thinking():
+                self._row(inside, "thinking", block.text, block)
+            case ToolCall():
+                self._row(inside, "tool_call", block.arguments, block, call_id=block.call_id, name=block.name)
+            case ToolResult():
+                self._result(block, inside)
+            case Media():
+                self._media(block, inside)
+            case Other():
+                self._row(inside, "other", None, block, name=block.type)
+            case _:
+                raise Invalid(f"{block!r:.80} is not a block; nothing was saved.")
+
+    def _result(self, block: ToolResult, inside: int | None) -> None:
+        # Nearly every result is one plain text: it needs no row of its own.
+        only = block.content[0] if len(block.content) == 1 else None
+        plain = only.text if isinstance(only, Text) and only.extra is None and only.raw is None else None
+        kind = "tool_error" if block.error else "tool_result"
+        position = self._row(inside, kind, plain, block, call_id=block.call_id, name=block.name)
+        if plain is None:
+            for part in block.content:
+                self.block(part, position)
+
+    def _media(self, block: Media, inside: int | None) -> None:
+        kind, content = "media", None
+        if block.data is None:
+            kind, content = ("media_url", block.url) if block.url is not None else ("media_file", block.file_id)
+        position = self._row(inside, kind, content, block, modality=block.kind, mime=block.mime, name=block.name)
+        if block.data is not None:
+            self.rows[position][9] = make_blob(bytes(block.data))
+            self.held[position] = bytes(block.data)
+
+    def _row(
+        self,
+        inside: int | None,
+        kind: str,
+        content: str | None,
+        block: Block | None,
+        *,
+        modality: str | None = None,
+        mime: str | None = None,
+        call_id: str | None = None,
+        name: str | None = None,
+    ) -> int:
+        position = len(self.rows)
+        places = (None, None, None) if content is None else place_text(content)
+        self.rows.append(
+            [position, inside, kind, modality, column(mime), column(call_id), column(name), *places, None, None]
+        )
+        self.held.append(content)
+        if block is not None:
+            self._json += [(position, 10, block.extra), (position, 11, block.raw)]
+        return position
+
+    def finish(self) -> None:
+        """Writes the JSON beside the blocks, when everything that it may repeat is known."""
+        for position, field, value in self._json:
+            self.rows[position][field] = self.json(value, "extra" if field == 10 else "raw", position)
+
+    def json(self, value: Json, kind: str, position: int | None) -> str | None:
+        """The text for a JSON column; what is too long for it becomes a row of its own."""
+        if value is None:
+            return None
+        text = verbatim.pack(value, self.held)
+        if len(text) <= JSON_INLINE:
+            return text
+        held = len(self.held)
+        self._row(position, kind, text, None)
+        del self.held[held:]  # JSON does not repeat other JSON
+        return None
+
+
+def place_text(text: str) -> tuple[str | None, bytes | None, Blob | None]:
+    """Where a text goes: in the row as it is, in the row compressed, or among the blobs."""
+    if not isinstance(text, str):
+        raise Invalid(f"The text of a block is a string, not {type(text).__name__}; nothing was saved.")
+    if len(text) <= PACK_FROM and is_plain(text):
+        return text, None, None
+    data = text.encode("utf-8", "surrogatepass")
+    if len(data) > BLOB_FROM:
+        return None, None, make_blob(data)
+    packed = compress(data)
+    if len(packed) < len(data) or not is_plain(text):
+        return None, packed, None
+    return text, None, None
+
+
+def make_blob(data: bytes) -> Blob:
+    smaller = compress_if_it_pays(data)
+    return Blob(sha256(data).digest(), len(data), "zstd" if smaller else None, smaller or data)
+
+
+def column(text: str | None) -> str | None:
+    """A short text for a column of any database; what no column takes is escaped."""
+    if text is None or (is_plain(text) and not text.startswith(ESCAPE)):
+        return text
+    return ESCAPE + json.dumps(text)
+
+
+def uncolumn(text: str | None) -> str | None:
+    if text is not None and text.startswith(ESCAPE):
+        return str(json.loads(text[1:]))
+    return text
+
+
+# Up: rows to values --------------------------------------------------------------------------------------------------
+
+
+def _quick(cls: type[T]) -> Callable[..., T]:
+    """A constructor of a frozen dataclass that takes every field by position, at a third of the usual cost.
+
+    A frozen dataclass sets each field through `object.__setattr__`. Here a mutable twin with the same slots is filled,
+    and then declared to be the real thing. Loading a path makes three such objects for every message.
+    """
+    twin = make_dataclass(cls.__name__, [field.name for field in fields(cls)], slots=True)  # type: ignore[arg-type]
+
+    def build(*values: Any) -> T:
+        made = twin(*values)
+        made.__class__ = cls
+        return made  # type: ignore[return-value]
+
+    return build
+
+
+_node, _message, _text = _quick(Node), _quick(Message), _quick(Text)
+
+
+def nodes(rows: Sequence[Row], lookup: Callable[[list[int]], dict[int, str]]) -> list[Node]:
+    """The nodes of rows that come one block a row, the rows of a message together.
+
+    `lookup` gives the ids of the parents, turns and covered nodes that are not among the rows.
+    """
+    ids = {row[0]: row[1] for row in rows}
+    missing = {n for row in rows for n in (row[2], row[3], row[6]) if n is not None and n not in ids}
+    if missing:
+        ids |= lookup(sorted(missing))
+    found, at, end = [], 0, len(rows)
+    while at < end:
+        row = rows[at]
+        start, n = at, row[0]
+        at += 1
+        while at < end and rows[at][0] == n:
+            at += 1
+        _, id_, parent, turn, role, kind, covers, label, error, digest, envelope, created_at = row[:12]
+        try:
+            if at == start + 1 and row[14] == "text" and row[21] is None and row[22] is None and envelope is None:
+                text = row[19]
+                message = _message(role, (_text(text if text is not None else _content(row), None, None),), error == 1, None)
+            else:
+                message = _general(role, error == 1, envelope, rows[start:at])
+        except (ValueError, LookupError, AssertionError) as problem:
+            raise Corrupt(f"The content of message {id_!r} is damaged: {problem}. Run verify().") from None
+        found.append(
+            _node(
+                id_, ids.get(parent), created_at, message, uncolumn(label), ids.get(turn), digest, kind or "message", ids.get(covers)
+            )
+        )
+    return found
+
+
+def _content(row: Row) -> Any:
+    """The text or the bytes that a row holds."""
+    if row[19] is not None:
+        return row[19]
+    if row[20] is not None:
+        return decompress(row[20]).decode("utf-8", "surrogatepass")
+    if row[24] is None:
+        return None
+    data = decompress(row[24]) if row[23] == "zstd" else row[24]
+    return data if row[14] == "media" else data.decode("utf-8", "surrogatepass")
+
+
+def _general(role: Any, error: bool, envelope: str | None, rows: Sequence[Row]) -> Message:
+    """A message from any rows, in the order of their positions."""
+    if rows[0][12] is None:
+        return Message(role, (), error, verbatim.unpack(envelope, []) if envelope is not None else None)
+    rows = sorted(rows, key=lambda row: row[12])
+    held = [_content(row) for row in rows]
+    beside = {(row[13], row[14]): held[row[12]] for row in rows if row[14] in ("extra", "raw", "envelope")}
+
+    def beside_block(row: Row, kind: str, column_: int) -> Json:
+        text = beside.get((row[12], kind)) if row[column_] is None else row[column_]
+        return None if text is None else verbatim.unpack(text, held)
+
+    def build(inside: int | None) -> tuple[Any, ...]:
+        return tuple(
+            _block(row, held[row[12]], build, beside_block(row, "extra", 21), beside_block(row, "raw", 22))
+            for row in rows
+            if row[13] == inside and row[14] not in ("extra", "raw", "envelope")
+        )
+
+    around = beside.get((None, "envelope")) if envelope is None else envelope
+    return Message(role, build(None), error, None if around is None else verbatim.unpack(around, held))
+
+
+def _block(row: Row, content: Any, inner: Callable[[int], tuple[Any, ...]], extra: Json, raw: Json) -> Block:
+    position, kind, name = row[12], row[14], uncolumn(row[18])
+    match kind:
+        case "text":
+            return Text(content, extra, raw)
+        case "thinking":
+            return Thinking(content, extra, raw)
+        case "tool_call":
+            return ToolCall(uncolumn(row[17]) or "", name or "", content, extra, raw)
+        case "tool_result" | "tool_error":
+            parts = inner(position) if content is None else (Text(content),)
+            return ToolResult(uncolumn(row[17]) or "", parts, kind == "tool_error", name, extra, raw)
+        case "media" | "media_url" | "media_file":
+            sources = [content if kind == source else None for source in ("media", "media_url", "media_file")]
+            return Media(row[15], uncolumn(row[16]) or "", *sources, name, extra, raw)
+        case "other":
+            return Other(name or "", raw, extra)
+    raise ValueError(f"a block of the unknown type {kind!r}")
+
+
+def json_text(value: Json) -> str | None:
+    """JSON beside a session or a turn."""
+    return None if value is None else verbatim.pack(value, ())
+
+
+def session_info(row: Row) -> SessionInfo:
+    """A session from a row of the `session` fragment."""
+    return SessionInfo(
+        *row[:6], uncolumn(row[6]), *row[7:12], None if row[12] is None else json.loads(row[12]), *row[13:]
+    )
+
+
+def turn_info(row: Row) -> TurnInfo:
+    """A turn from a row of the `turn` fragment."""
+    metadata = None if row[18] is None else json.loads(row[18])
+    return TurnInfo(*row[:5], Usage(*row[5:10]), *row[10:17], uncolumn(row[17]), metadata, *row[19:])
+
+
+def totals(row: Row) -> Totals:
+    """A sum from a row that names something and then has the `totals` fragment."""
+    return Totals(row[0], row[1], Usage(*row[2:7]), row[7])
+
+
+def json_list(values: Iterable[Value]) -> str:
+    """Several values as one parameter."""
+    return json.dumps(list(values))

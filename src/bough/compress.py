@@ -1,0 +1,59 @@
+"""zstd, loaded at first use, with contexts that are used again.
+
+Setting up a context costs more than decompressing a short text does; that is why this is not the standard library's
+zstd, which makes a new one for every call (docs/decisions/0002).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+LEVEL = 3
+SAMPLE = 16_384
+PAYS = 0.9
+
+_contexts = threading.local()
+
+
+def _module() -> Any:
+    import zstandard
+
+    return zstandard
+
+
+def compress(data: bytes) -> bytes:
+    try:
+        context = _contexts.compressor
+    except AttributeError:
+        context = _contexts.compressor = _module().ZstdCompressor(level=LEVEL)
+    return context.compress(data)  # type: ignore[no-any-return]
+
+
+def decompress(data: bytes) -> bytes:
+    """Raises `ValueError` for damaged data."""
+    try:
+        context = _contexts.decompressor
+    except AttributeError:
+        context = _contexts.decompressor = _module().ZstdDecompressor()
+    try:
+        return context.decompress(data)  # type: ignore[no-any-return]
+    except _module().ZstdError as error:
+        raise ValueError(str(error)) from None
+
+
+def compress_if_it_pays(data: bytes) -> bytes | None:
+    """The smaller form, or None for what does not shrink. A picture is found out by its beginning."""
+    if len(data) > 2 * SAMPLE and len(compress(data[:SAMPLE])) > PAYS * SAMPLE:
+        return None
+    smaller = compress(data)
+    return smaller if len(smaller) < PAYS * len(data) else None
+
+
+def decompress_chunks(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The content of a compressed stream, a piece at a time."""
+    context = _module().ZstdDecompressor().decompressobj()
+    for chunk in chunks:
+        if piece := context.decompress(chunk):
+            yield piece

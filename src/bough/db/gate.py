@@ -1,0 +1,70 @@
+"""A fair queue for writers of one file, in any number of processes.
+
+SQLite's own busy handler lets whoever asks at the right moment go first: of eight writers, one got a single turn in
+five seconds. Here a writer takes two locks of a lock file beside the database: first `next`, which only one waiter
+holds, then `turn`, which it polls quickly while the others wait for `next`. The writer that has just finished must
+queue behind whoever holds `next`, so nobody barges in. The kernel drops both locks when a process dies.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from types import TracebackType
+
+try:
+    import fcntl
+except ImportError:  # no such locks on this system: SQLite's busy handler is all there is
+    fcntl = None  # type: ignore[assignment]
+
+from bough.errors import Busy
+
+QUICK = 0.00005
+SLOW = (0.0002, 0.0012)
+
+
+class Gate:
+    """Held while writing: `with gate: …`. Raises `Busy` when it does not open within the patience given."""
+
+    def __init__(self, path: str, patience: float) -> None:
+        self.path = path
+        self.patience = patience
+        self._file = -1
+        if fcntl:
+            try:
+                self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            except OSError:
+                self._file = -1  # a directory that cannot be written: then neither can the database
+
+    def __enter__(self) -> None:
+        if self._file < 0:
+            return
+        deadline = time.monotonic() + self.patience
+        self._wait(fcntl.lockf, deadline, SLOW)
+        try:
+            self._wait(fcntl.flock, deadline, (QUICK, QUICK))
+        finally:
+            fcntl.lockf(self._file, fcntl.LOCK_UN)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._file >= 0:
+            fcntl.flock(self._file, fcntl.LOCK_UN)
+
+    def _wait(self, lock: object, deadline: float, pause: tuple[float, float]) -> None:
+        # lockf and flock are two independent locks on one file: the one is `next`, the other `turn`.
+        while True:
+            try:
+                lock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # type: ignore[operator]
+                return
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise Busy(
+                        f"Another process has been writing for {self.patience:g} seconds; nothing was written. Try again."
+                    ) from None
+                time.sleep(random.uniform(*pause))
+
+    def close(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1

@@ -1,0 +1,88 @@
+"""Brings a file to the schema of today: a new one at once, an older one step by step, after a backup."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import apsw
+
+from bough.db import HERE
+from bough.db.files import create_private
+from bough.errors import Refused, SchemaTooNew, StorageError
+
+APPLICATION_ID = 0x626F7567  # "boug"
+SCHEMA = HERE / "schema"
+VERSION = 1
+
+
+def steps(directory: Path | None = None) -> list[tuple[int, str]]:
+    """The migrations in order: (version that it leads to, its SQL)."""
+    found = []
+    for path in (directory or SCHEMA / "migrations").glob("*.sqlite.sql"):
+        if match := re.match(r"(\d+)", path.name):
+            found.append((int(match[1]), path.read_text("utf-8")))
+    return sorted(found)
+
+
+def migrate(
+    connection: apsw.Connection,
+    path: Path,
+    directory: Path | None = None,
+    *,
+    read_only: bool = False,
+    before_writing: Callable[[], None] = lambda: None,
+) -> None:
+    """Makes the schema, or brings it to today's version in one transaction. The caller keeps other processes out."""
+    newest = VERSION if directory is None else max([VERSION, *(version for version, _ in steps(directory))])
+    version, application = connection.pragma("user_version"), connection.pragma("application_id")
+    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if application != APPLICATION_ID and (tables or version):
+        raise Refused(f"{str(path)!r} is a SQLite file of another program; it was left alone. `bough import` may read it.")
+    if version > newest:
+        raise SchemaTooNew(
+            f"{str(path)!r} was written by a newer bough (schema {version}, this one knows {newest}); "
+            "upgrade bough to open it. The file was left alone."
+        )
+    if version == newest:
+        return
+    if read_only:
+        raise Refused(f"{str(path)!r} has an older schema ({version}) and cannot be written, so it cannot be brought up to date.")
+    if version == 0 and directory is None:
+        before_writing()
+        apply(connection, (SCHEMA / "sqlite.sql").read_text("utf-8"), VERSION)
+        return
+    if version > 0:
+        back_up(connection, path, version)
+    before_writing()
+    pending = [(number, sql) for number, sql in steps(directory) if number > version]
+    apply(connection, "\n".join(sql for _, sql in pending), pending[-1][0])
+
+
+def apply(connection: apsw.Connection, sql: str, version: int) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        connection.execute(sql)
+        connection.execute(f"PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={version}")
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(apsw.Error):
+            connection.execute("ROLLBACK")
+        raise
+
+
+def back_up(connection: apsw.Connection, path: Path, version: int) -> Path:
+    """A copy of the file as it was, beside it; an unfinished copy of an earlier try is replaced."""
+    target = path.with_name(f"{path.name}.v{version}.backup")
+    try:
+        target.unlink(missing_ok=True)
+        create_private(target)
+        connection.execute("VACUUM INTO ?", (str(target),))
+    except (apsw.Error, OSError) as error:
+        raise StorageError(
+            f"{str(path)!r} must be brought from schema {version} to {VERSION}, and its backup {str(target)!r} could not "
+            f"be written: {error}. Nothing was changed."
+        ) from None
+    return target

@@ -1,0 +1,140 @@
+-- The whole schema as it is today. An older file is brought here by migrations/; a test proves that both ways agree.
+--
+-- Rows are keyed by integers (n); the short id that people type is a unique column. References between rows use n.
+-- Times are microseconds since 1970, UTC. JSON is text: a replayed tool call must be the same bytes.
+
+CREATE TABLE messages (
+    n          INTEGER PRIMARY KEY,
+    id         TEXT NOT NULL UNIQUE,
+    parent     INTEGER REFERENCES messages (n),
+    turn       INTEGER,                 -- n of the first message of its turn
+    role       TEXT NOT NULL,
+    kind       TEXT,                    -- NULL for an ordinary message, 'summary'
+    covers     INTEGER,                 -- of a summary: n of the last node it speaks for
+    label      TEXT,
+    error      INTEGER NOT NULL,
+    digest     BLOB NOT NULL,
+    envelope   TEXT,
+    created_at INTEGER NOT NULL,
+    CHECK (parent < n)                  -- so a path always ends, even in a file edited by hand
+) STRICT;
+CREATE INDEX messages_parent ON messages (parent) WHERE parent IS NOT NULL;
+CREATE INDEX messages_root ON messages (digest) WHERE parent IS NULL;
+
+CREATE TABLE blocks (
+    message  INTEGER NOT NULL REFERENCES messages (n),
+    position INTEGER NOT NULL,
+    inside   INTEGER,                   -- position of the row that this one belongs to
+    type     TEXT NOT NULL,             -- text, thinking, tool_call, tool_result, tool_error, media, media_url,
+                                        -- media_file, other; and extra, raw, envelope: JSON too long for its column
+    modality TEXT,
+    mime     TEXT,
+    call_id  TEXT,
+    name     TEXT,
+    content  TEXT,                      -- short and plain text,
+    packed   BLOB,                      -- or compressed text,
+    blob     INTEGER REFERENCES blobs (n), -- or long text and everything binary
+    extra    TEXT,
+    raw      TEXT,
+    UNIQUE (message, position)
+) STRICT;
+
+CREATE TABLE blobs (
+    n        INTEGER PRIMARY KEY,
+    digest   BLOB NOT NULL UNIQUE,      -- SHA-256 of the content
+    size     INTEGER NOT NULL,          -- of the content
+    encoding TEXT,                      -- NULL as it is, 'zstd'
+    refs     INTEGER NOT NULL,          -- how many blocks, and blocks in the trash, hold it
+    bytes    BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE sessions (
+    n              INTEGER PRIMARY KEY AUTOINCREMENT, -- turns remember it after the session is gone
+    key            TEXT NOT NULL UNIQUE,
+    channel        TEXT,
+    channel_id     TEXT,
+    directory      TEXT,
+    head           INTEGER REFERENCES messages (n),
+    revision       INTEGER NOT NULL,    -- counts the moves of the head
+    activity       INTEGER NOT NULL,    -- the order of last use, without a clock
+    parent         INTEGER,             -- n of the session that delegated to this one
+    parent_message INTEGER,             -- n of the message that did
+    forked_from    TEXT,                -- key of the session it was forked from
+    title          TEXT,
+    agent          TEXT,
+    model          TEXT,
+    lease_turn     INTEGER,             -- n of the turn that is being written
+    lease_owner    TEXT,
+    lease_until    INTEGER,
+    extra          TEXT,
+    created_at     INTEGER NOT NULL,
+    updated_at     INTEGER NOT NULL
+) STRICT;
+CREATE INDEX sessions_activity ON sessions (activity);
+CREATE INDEX sessions_head ON sessions (head) WHERE head IS NOT NULL;
+CREATE INDEX sessions_parent ON sessions (parent) WHERE parent IS NOT NULL;
+CREATE INDEX sessions_directory ON sessions (directory) WHERE directory IS NOT NULL;
+
+CREATE TABLE turns (
+    n                   INTEGER PRIMARY KEY, -- n of its first message
+    session             INTEGER NOT NULL,
+    idempotency_key     TEXT,
+    parent              INTEGER,             -- n of the message it continues
+    last                INTEGER NOT NULL,    -- n of its last message
+    status              TEXT NOT NULL,       -- running, complete, interrupted, failed
+    model               TEXT,
+    provider            TEXT,
+    request_id          TEXT,
+    input_tokens        INTEGER,
+    output_tokens       INTEGER,
+    cached_tokens       INTEGER,
+    reasoning_tokens    INTEGER,
+    cost                REAL,
+    instructions_digest BLOB,
+    caller              INTEGER,             -- n of the message that delegated it
+    caller_call         TEXT,
+    error               TEXT,
+    metadata            TEXT,
+    started_at          INTEGER NOT NULL,
+    first_token_at      INTEGER,
+    finished_at         INTEGER
+) STRICT;
+CREATE INDEX turns_session ON turns (session);
+CREATE UNIQUE INDEX turns_idempotency ON turns (session, idempotency_key) WHERE idempotency_key IS NOT NULL;
+CREATE INDEX turns_running ON turns (n) WHERE status = 'running';
+
+CREATE TABLE trash (
+    n          INTEGER PRIMARY KEY,
+    id         TEXT NOT NULL UNIQUE,
+    deleted_at INTEGER NOT NULL,
+    reason     TEXT NOT NULL,
+    messages   INTEGER NOT NULL,
+    payload    BLOB NOT NULL            -- the rows as they were
+) STRICT;
+
+CREATE TABLE trash_names (              -- ids of messages and keys of sessions in the trash: to find them, and
+    name  TEXT NOT NULL,                -- so that no new message takes an id that may come back
+    trash INTEGER NOT NULL REFERENCES trash (n) ON DELETE CASCADE,
+    PRIMARY KEY (name, trash)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE external_ids (             -- what others call it: resp_…, uuids of imported files
+    kind    TEXT NOT NULL,
+    value   TEXT NOT NULL,
+    message INTEGER,
+    session INTEGER,
+    PRIMARY KEY (kind, value)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX external_ids_message ON external_ids (message) WHERE message IS NOT NULL;
+
+CREATE TABLE state (                    -- one row
+    one          INTEGER PRIMARY KEY CHECK (one = 1),
+    highest      INTEGER NOT NULL,      -- no message may be numbered up to here: such a number is in the trash
+    indexed      INTEGER NOT NULL,      -- the search index knows the messages up to here
+    index_format INTEGER NOT NULL
+) STRICT;
+INSERT INTO state VALUES (1, 0, 0, 1);
+
+CREATE VIRTUAL TABLE search USING fts5 (
+    words, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2'
+);

@@ -1,0 +1,256 @@
+"""SQLite, through apsw: one file, safe against power loss, open to many processes."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Literal
+
+import apsw
+
+from bough.db import HERE, Row, Value, read_statements
+from bough.db.files import check_directory, create_private, is_network, is_writable
+from bough.db.gate import Gate
+from bough.db.migrations import migrate
+from bough.errors import BoughError, Busy, Corrupt, Full, Invalid, Refused, StorageError
+
+Journal = Literal["wal", "truncate"]
+
+STATEMENTS = read_statements((HERE / "queries.sql").read_text("utf-8"))
+PATIENCE = 10.0
+FIXED = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
+"""The first releases, newest line first, in which two checkpoints cannot lose a committed transaction in WAL mode."""
+
+
+class SQLite:
+    """A database in one file. Thread-safe; a process that was forked gets a connection of its own."""
+
+    def __init__(
+        self, path: str | Path, *, journal: Journal = "wal", patience: float = PATIENCE, migrations: Path | None = None
+    ) -> None:
+        self.path = Path(path)
+        self.patience = patience
+        self.journal: Journal = journal if wal_is_safe(apsw.sqlite_lib_version()) else "truncate"
+        self.read_only = False
+        self._migrations = migrations
+        self._mutex = threading.RLock()
+        self._open()
+
+    # The three verbs ---------------------------------------------------------------------------------------------------
+
+    def rows(self, name: str, *params: Value) -> list[Row]:
+        with self._mutex, translated(self.path):
+            return self._use().execute(STATEMENTS[name], params).fetchall()
+
+    def row(self, name: str, *params: Value) -> Row | None:
+        with self._mutex, translated(self.path):
+            return self._use().execute(STATEMENTS[name], params).fetchone()
+
+    def run(self, name: str, *params: Value) -> None:
+        with self._mutex, translated(self.path):
+            self._use().execute(STATEMENTS[name], params)
+
+    def run_many(self, name: str, params: Iterable[Sequence[Value]]) -> None:
+        with self._mutex, translated(self.path):
+            self._use().executemany(STATEMENTS[name], params)
+
+    # Transactions ------------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        with self._mutex:
+            connection = self._use()
+            if self.read_only:
+                raise Refused(f"{str(self.path)!r} is open for reading only: the file or its directory cannot be written.")
+            with self._gate, translated(self.path), transaction(connection, "BEGIN IMMEDIATE"):
+                yield
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        with self._mutex, translated(self.path):
+            connection = self._use()
+            if connection.in_transaction:
+                yield
+            else:
+                with transaction(connection, "BEGIN"):
+                    yield
+
+    # The file ----------------------------------------------------------------------------------------------------------
+
+    def blob_chunks(self, n: int, size: int) -> Iterator[bytes]:
+        offset = 0
+        while True:
+            with self._mutex, translated(self.path), self._use().blob_open("main", "blobs", "bytes", n, False) as blob:
+                blob.seek(offset)
+                chunk = blob.read(size)
+            if not chunk:
+                return
+            offset += len(chunk)
+            yield chunk
+
+    def check(self) -> list[str]:
+        with self._mutex, translated(self.path):
+            found = [row[0] for row in self._use().execute("PRAGMA integrity_check(100)")]
+            keys = [f"a row of {row[0]} refers to a row of {row[2]} that is not there"
+                    for row in self._use().execute("PRAGMA foreign_key_check")]
+        return [finding for finding in found if finding != "ok"] + keys
+
+    def backup(self, target: Path) -> None:
+        if target.exists():
+            raise Refused(f"{str(target)!r} exists; a backup never overwrites. Choose another name.")
+        create_private(target)
+        with self._mutex, translated(target):
+            copy = apsw.Connection(str(target))
+            try:
+                with copy.backup("main", self._use(), "main") as backup:
+                    backup.step()
+                copy.execute("PRAGMA journal_mode=DELETE").fetchall()
+            finally:
+                copy.close()
+
+    def vacuum(self) -> None:
+        """Gives the space of what was deleted back to the disk."""
+        with self._mutex, self._gate, translated(self.path):
+            self._use().execute("VACUUM")
+            self._use().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def close(self) -> None:
+        with self._mutex:
+            if self._connection is not None:
+                if self._owner == os.getpid():
+                    with suppress(apsw.Error):
+                        self._connection.execute("PRAGMA optimize")
+                    self._connection.close()
+                    self._gate.close()
+                self._connection = None
+
+    # Opening -----------------------------------------------------------------------------------------------------------
+
+    def _use(self) -> apsw.Connection:
+        if self._connection is None:
+            raise Refused("This store is closed; connect again.")
+        if self._owner != os.getpid():
+            # A connection must not cross a fork: the child opens its own, and leaves the parent's alone.
+            self._left_alone = self._connection, self._gate
+            self._open()
+        return self._connection
+
+    def _open(self) -> None:
+        self._owner = os.getpid()
+        self._connection: apsw.Connection | None = None
+        check_directory(self.path)
+        if self.journal == "wal" and is_network(self.path):
+            raise Refused(
+                f"{str(self.path)!r} is on a network file system, where SQLite's WAL loses data. "
+                "Keep the file on a local disk, or connect with journal='truncate' and use it from one machine only."
+            )
+        self.read_only = not is_writable(self.path)
+        self._gate = Gate(f"{self.path}-lock", self.patience)
+        with translated(self.path):
+            if self.read_only:
+                self._connection = self._open_for_reading()
+            else:
+                create_private(self.path)
+                with self._gate:  # two processes must not make or migrate one file at the same time
+                    self._connection = self._open_for_writing()
+
+    def connect(self) -> apsw.Connection:
+        """A bare connection; tests replace it to simulate failing disks."""
+        return apsw.Connection(str(self.path), statementcachesize=200)
+
+    def _open_for_writing(self) -> apsw.Connection:
+        connection = self.connect()
+        try:
+            connection.set_busy_timeout(int(self.patience * 1000))
+            first = connection.pragma("user_version") == 0
+            if first:
+                connection.execute("PRAGMA page_size=8192")
+            migrate(connection, self.path, self._migrations, before_writing=lambda: self._set_journal(connection))
+            self._set_journal(connection)
+            set_pragmas(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _set_journal(self, connection: apsw.Connection) -> None:
+        got = connection.pragma("journal_mode", self.journal)
+        if got != self.journal:
+            raise StorageError(f"{str(self.path)!r} cannot be switched to journal mode {self.journal}; it stays in {got}.")
+        connection.execute("PRAGMA synchronous=FULL; PRAGMA journal_size_limit=67108864")
+
+    def _open_for_reading(self) -> apsw.Connection:
+        # A WAL file in a directory that cannot be written opens only as immutable, and only without a pending WAL.
+        pending = self.path.with_name(self.path.name + "-wal")
+        immutable = not os.access(self.path.parent, os.W_OK) and not (pending.exists() and pending.stat().st_size)
+        uri = f"{self.path.absolute().as_uri()}?mode=ro{'&immutable=1' if immutable else ''}"
+        connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+        try:
+            connection.set_busy_timeout(int(self.patience * 1000))
+            migrate(connection, self.path, self._migrations, read_only=True)
+            set_pragmas(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def wal_is_safe(version: str) -> bool:
+    """Whether this SQLite keeps committed transactions when two checkpoints of a WAL race."""
+    number = tuple(int(part) for part in version.split(".")[:3])
+    return number >= FIXED[0] or any(number[:2] == fixed[:2] and number >= fixed for fixed in FIXED[1:])
+
+
+def set_pragmas(connection: apsw.Connection) -> None:
+    connection.execute(
+        "PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA secure_delete=FAST;"
+        "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-32000; PRAGMA recursive_triggers=OFF"
+    )
+
+
+@contextmanager
+def transaction(connection: apsw.Connection, begin: str) -> Iterator[None]:
+    connection.execute(begin)
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # some failures have rolled back already
+            with suppress(apsw.Error):
+                connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turns the driver's errors into bough's; each says what was kept and what to do."""
+    name = repr(str(path))
+    try:
+        yield
+    except BoughError:
+        raise
+    except apsw.BusyError:
+        raise Busy(f"{name} is locked by another program; nothing was written. Try again.") from None
+    except apsw.FullError:
+        raise Full(f"The disk of {name} is full: nothing of this write was kept, everything before it is.") from None
+    except apsw.NotADBError:
+        raise Corrupt(f"{name} is not a bough file (not a SQLite database at all); it was left alone.") from None
+    except apsw.CorruptError as error:
+        raise Corrupt(
+            f"{name} is damaged: {error}. Keep a copy of it, then run verify() or restore a backup."
+        ) from None
+    except apsw.ReadOnlyError:
+        raise Refused(f"{name} cannot be written; nothing was changed.") from None
+    except apsw.CantOpenError as error:
+        raise StorageError(f"{name} cannot be opened: {error}. Check that it exists and who may read it.") from None
+    except apsw.TooBigError:
+        raise Invalid("That content is larger than a database can hold in one piece (1 GB); nothing was written.") from None
+    except UnicodeDecodeError as error:
+        raise Corrupt(f"{name} holds text that is damaged: {error}. Run verify().") from None
+    except apsw.IOError as error:
+        raise StorageError(f"The disk of {name} failed: {error}. What was acknowledged before is kept.") from None
+    except apsw.Error as error:
+        raise StorageError(f"{name}: {error}") from error

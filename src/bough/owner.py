@@ -1,0 +1,61 @@
+"""Who holds a lease, and whether they are still alive.
+
+An owner is written as `place/process/started/token`: the place is a machine since it was booted (and a container in
+it), so that a process of this place can be looked up, and one of another place cannot.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+
+from bough.ids import mint
+
+
+def new_owner() -> str:
+    """A name for one holder in this process."""
+    return f"{_place()}/{os.getpid()}/{_started(os.getpid())}/{mint(10)}"
+
+
+def is_dead(owner: str) -> bool:
+    """Whether the owner has certainly gone. One on another machine is never certain."""
+    try:
+        place, process, started, _ = owner.rsplit("/", 3)
+    except ValueError:
+        return False
+    if place != _place():
+        return place.split("@")[0] == _place().split("@")[0] and _boot() not in place
+    if int(process) == os.getpid():
+        return started != _started(os.getpid())
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except (PermissionError, OSError):
+        return False
+    return started != _started(int(process))
+
+
+@lru_cache(maxsize=1)
+def _boot() -> str:
+    with suppress(OSError):
+        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    return "unknown"
+
+
+@lru_cache(maxsize=1)
+def _place() -> str:
+    container = ""
+    with suppress(OSError):
+        container = os.readlink("/proc/self/ns/pid")
+    return f"{platform.node()}@{_boot()}@{container}"
+
+
+def _started(process: int) -> str:
+    """When a process began, in the kernel's ticks, so that a number used again is not taken for the same process."""
+    with suppress(OSError, IndexError):
+        return Path(f"/proc/{process}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[19]
+    return "?"

@@ -1,0 +1,96 @@
+"""The save path: messages become rows, inside a transaction that the caller holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from bough import ids
+from bough.codec import Blob, Draft, column, draft, json_list
+from bough.db import Database
+from bough.digest import digest
+from bough.errors import NotFound
+from bough.model import Message
+
+
+@dataclass(slots=True)
+class Entry:
+    """A message that is about to be saved, and where it will stand."""
+
+    message: Message
+    draft: Draft
+    parent: int | None = None
+    """The number of a stored message,"""
+    after: int | None = None
+    """or the place of an earlier entry of the same list."""
+    label: str | None = None
+    created_at: int | None = None
+    kind: str = "message"
+    covers: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    n: int
+    id: str
+
+
+def one_after_another(messages: Iterable[Message], label: str | None = None) -> list[Entry]:
+    """Entries that form a chain; `insert` is told what the first one follows."""
+    return [
+        Entry(message, draft(message), after=place - 1 if place else None, label=label)
+        for place, message in enumerate(messages)
+    ]
+
+
+def insert(db: Database, entries: Sequence[Entry], now: int, turn: int | None = None) -> list[Saved]:
+    """Stores the entries and says under which names. `turn` is a turn's number; 0 means that the first entry opens it."""
+    if not entries:
+        return []
+    first = _next_number(db)
+    names = ids.mint_free(len(entries), lambda wanted: taken(db, wanted))
+    turn = first if turn == 0 else turn
+    known: dict[int, tuple[bytes, int]] = {}
+    messages, blocks = [], []
+    for place, entry in enumerate(entries):
+        n = first + place
+        parent = entry.parent if entry.after is None else first + entry.after
+        before, earliest = (b"", 0) if parent is None else known.get(parent) or _stored(db, parent)
+        time = now + place if entry.created_at is None else min(entry.created_at, now + place)
+        known[n] = mine, time = digest(entry.message, before, entry.kind), max(time, earliest + 1)
+        kind = None if entry.kind == "message" else entry.kind
+        d = entry.draft
+        messages.append(
+            (n, names[place], parent, turn, d.role, kind, entry.covers, column(entry.label), d.error, mine, d.envelope, time)
+        )
+        for row in d.blocks:
+            held = None if row[9] is None else hold(db, row[9])
+            blocks.append((n, *row[:9], held, *row[10:]))
+    db.run_many("insert_message", messages)
+    db.run_many("insert_block", blocks)
+    return [Saved(first + place, name) for place, name in enumerate(names)]
+
+
+def hold(db: Database, blob: Blob) -> int:
+    """The number of a blob that is stored now, or was before."""
+    row = db.row("hold_blob", blob.digest) or db.row("insert_blob", blob.digest, blob.size, blob.encoding, blob.bytes)
+    assert row is not None
+    return int(row[0])
+
+
+def _next_number(db: Database) -> int:
+    row = db.row("highest")
+    assert row is not None
+    return int(row[0]) + 1
+
+
+def taken(db: Database, wanted: list[str]) -> set[str]:
+    return {row[0] for row in db.rows("taken", json_list(wanted))}
+
+
+def _stored(db: Database, n: int) -> tuple[bytes, int]:
+    """The digest and the time of a stored message."""
+    row = db.row("step", n)
+    if row is None:
+        raise NotFound("The message to continue from was deleted in the meantime; nothing was saved.")
+    return row[2], row[5]

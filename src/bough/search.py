@@ -1,0 +1,113 @@
+"""Search over everything that was said.
+
+Saving does not pay for it: a search first indexes what came since the last one. SQLite's tokenizer knows words; what it
+does not know is spelled out before it is indexed, and before it is looked for, in the same way: each character of a
+script that is written without spaces is a word, an emoji is a word, and so are the signs that make `C` into `C++`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from bough.db import Database
+from bough.model import Block, Media, Message, Node, Other, Text, Thinking, ToolCall, ToolResult
+
+FORMAT = 1
+"""Raised when `spell_out` changes: the index is then built anew."""
+PAGE = 500
+LONGEST = 500_000
+SNIPPET = 160
+
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+    "\U00020000-\U0003ffff"
+)
+_SIGNS = "\u2190-\u2bff\U0001f000-\U0001faff"
+_SPECIAL = re.compile(rf"(?P<letter>[{_UNSPACED}])|(?P<sign>[{_SIGNS}])|(?<=\w)(?P<suffix>\+\+|#)")
+_ASCII_SPECIAL = re.compile(r"(?<=\w)(?P<suffix>\+\+|#)")
+_WORD = re.compile(r"\w", re.UNICODE)
+
+
+def spell_out(text: str) -> str:
+    """The text as the index knows it."""
+    if text.isascii():
+        return _ASCII_SPECIAL.sub(_suffix, text) if "+" in text or "#" in text else text
+    return _SPECIAL.sub(_special, text.encode("utf-8", "replace").decode())
+
+
+def _suffix(match: re.Match[str]) -> str:
+    return " plusplus " if match["suffix"] == "++" else " sharpsign "
+
+
+def _special(match: re.Match[str]) -> str:
+    if match["letter"]:
+        return f" {match['letter']} "
+    return f" sign{ord(match['sign']):x} " if match["sign"] else _suffix(match)
+
+
+def words_of(message: Message) -> str:
+    """Everything in a message that was said or can be read."""
+    return "\n".join(text for block in message.blocks if (text := _words(block)))[:LONGEST]
+
+
+def _words(block: Block) -> str:
+    match block:
+        case Text() | Thinking():
+            return block.text
+        case ToolCall():
+            return f"{block.name} {block.arguments}"
+        case ToolResult():
+            return "\n".join(filter(None, map(_words, block.content)))
+        case Media():
+            return block.name or block.url or ""
+        case Other():
+            return ""
+
+
+def quote(words: str) -> str | None:
+    """A query that finds all of these words, whatever signs are in them; None when there is no word."""
+    terms = [spell_out(word).replace('"', " ").replace("\0", " ") for word in words.split()]
+    return " ".join(f'"{term}"' for term in terms if _WORD.search(term)) or None
+
+
+def snippet(text: str, words: str) -> str:
+    """The text around the first of the words, on one line."""
+    place, length = len(text), 0
+    for word in words.split():
+        bare = word.strip("\"'.,;:!?()")
+        if bare and (found := re.search(re.escape(bare), text, re.IGNORECASE)) and found.start() < place:
+            place, length = found.start(), len(bare)
+    if place == len(text):
+        place = 0
+    start = max(0, place - (SNIPPET - length) // 2)
+    piece = text[start : start + SNIPPET]
+    before, after = "…" if start else "", "…" if start + SNIPPET < len(text) else ""
+    return before + " ".join(piece.split()) + after
+
+
+def is_behind(db: Database) -> bool:
+    row = db.row("search_state")
+    return row is not None and (row[0] < row[2] or row[1] != FORMAT)
+
+
+def index_page(db: Database, load: Callable[[list[tuple[object, ...]]], list[Node]]) -> bool:
+    """Indexes the next messages, in the caller's transaction; says whether there may be more."""
+    row = db.row("search_state")
+    assert row is not None
+    indexed, index_format, newest = row
+    if index_format != FORMAT:
+        db.run("clear_index")
+        indexed = 0
+    rows = db.rows("unindexed", indexed, PAGE)
+    numbers = list(dict.fromkeys(row[0] for row in rows))
+    db.run("unindex", json_numbers(numbers))
+    words = [(n, spell_out(words_of(node.message))) for n, node in zip(numbers, load(rows), strict=True)]
+    db.run_many("index_words", [(n, text) for n, text in words if text])
+    reached = numbers[-1] if numbers else newest
+    db.run("set_indexed", reached, FORMAT)
+    return bool(reached < newest)
+
+
+def json_numbers(numbers: list[int]) -> str:
+    return f"[{','.join(map(str, numbers))}]"

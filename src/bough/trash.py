@@ -1,0 +1,199 @@
+"""Deleting, and bringing back.
+
+A deletion takes whole subtrees out of the tables and keeps their rows, as they were, in one entry of the trash. Blobs
+stay counted while an entry holds them. Restoring puts the rows back under the same ids and numbers.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Iterable
+from typing import Any
+
+from bough import ids
+from bough.codec import column, json_list, uncolumn
+from bough.compress import compress, decompress
+from bough.db import Database
+from bough.errors import Conflict, NotFound, Refused
+from bough.model import TrashEntry
+from bough.saving import taken
+
+SESSION = "session "
+"""Before the key of a session among the names of the trash: keys and ids share one index."""
+
+
+def delete(db: Database, doomed: list[int], now: int, reason: str, keep: bool, sessions: Iterable[int] = ()) -> str | None:
+    """Removes these messages (with all that is below them) and sessions; the id of the trash entry, if one was kept."""
+    everything = json_list(doomed)
+    removed = [list(row) for n in sessions if (row := db.row("session_row", n))]
+    moved = _move_heads(db, set(doomed), {row[0] for row in removed}, now)
+    cut = _cut_turns(db, set(doomed))
+    rows: dict[str, Any] = {
+        "messages": db.rows("message_rows", everything),
+        "blocks": db.rows("block_rows", everything),
+        "turns": db.rows("turn_rows", everything),
+        "externals": db.rows("external_rows", everything),
+        "sessions": removed,
+        "moved": moved,
+        "cut": cut,
+    }
+    if not (doomed or removed):
+        return None
+    for row in removed:
+        db.run("delete_session", row[0])
+    for statement in ("delete_externals", "delete_turns", "delete_blocks", "unindex", "delete_messages"):
+        db.run(statement, everything)
+    if doomed:
+        db.run("keep_numbers", doomed[-1])
+    if keep:
+        return _keep(db, rows, now, reason)
+    _release(db, rows)
+    return None
+
+
+def deletable(db: Database, session: int, head: int | None) -> list[int]:
+    """What only this session reaches: its path and its side branches, less what others stand on or have continued."""
+    own = {n for (n,) in db.rows("steps_of_session", session)}
+    if head is not None:
+        own |= {n for (n,) in db.rows("ancestors", head)}
+    everything = json_list(own)
+    needed = {at for n, _, at, _ in db.rows("sessions_at", everything) if n != session}
+    needed |= {parent for parent, n in db.rows("children_of_any", everything) if n not in own}
+    kept: set[int] = set()
+    for n in needed:
+        if n not in kept:
+            kept |= {above for (above,) in db.rows("ancestors", n)}
+    return sorted(own - kept)
+
+
+def entries(db: Database) -> list[TrashEntry]:
+    return [
+        TrashEntry(id_, at, uncolumn(reason) or "", count, tuple(name[len(SESSION) :] for (name,) in db.rows("trash_sessions", n)))
+        for n, id_, at, reason, count in db.rows("trash")
+    ]
+
+
+def find(db: Database, name: str) -> tuple[int, dict[str, Any]]:
+    """The entry with this id, or the newest that holds this message or session."""
+    if row := db.row("trash_entry", name):
+        return row[0], _read(row[1])
+    for wanted in (name, SESSION + name):
+        if row := db.row("trash_holding", wanted):
+            return row[0], _read(row[2])
+    raise NotFound(f"Nothing in the trash is called {name!r}.")
+
+
+def restore(db: Database, name: str, now: int) -> list[str]:
+    """Puts an entry back; the ids of its messages, parents first."""
+    entry, rows = find(db, name)
+    _check_parents(db, rows)
+    for row in rows["sessions"]:
+        if db.row("session_state", row[1]):
+            raise Conflict(f"There is a session {row[1]!r} again; rename or delete it, then restore. Nothing was changed.")
+    for turn in rows["turns"]:
+        if turn[2] is not None and db.row("turn_by_key", turn[1], turn[2]):
+            turn[2] = None  # the turn was said again in the meantime, under the same key
+    for statement, kind in (("restore_message", "messages"), ("restore_block", "blocks"), ("insert_turn", "turns"),
+                            ("restore_external", "externals")):  # fmt: skip
+        db.run_many(statement, rows[kind])
+    for row in rows["sessions"]:
+        db.run("restore_session", *row[:7], *row[8:14], *row[17:])
+    for turn, before, after in rows["cut"]:
+        span = db.row("turn_span", turn)
+        if span and span[0] == after:
+            db.run("cut_turn", before, turn)
+    for session, before, after in rows["moved"]:
+        current = db.row("session_by_number", session)
+        if current and (current[3] or None) == after:
+            db.run("move_head", before, now, session)
+    db.run("index_again", min((row[0] for row in rows["messages"]), default=0))
+    db.run("delete_trash", entry)
+    return [row[1] for row in rows["messages"]]
+
+
+def purge(db: Database, before: int) -> int:
+    """Removes for good what was deleted before a moment; says how many entries that were."""
+    old = db.rows("trash_before", before)
+    for n, payload in old:
+        _release(db, _read(payload))
+        db.run("delete_trash", n)
+    return len(old)
+
+
+def payload_blobs(payload: bytes) -> dict[int, int]:
+    """How often a payload holds each blob."""
+    counts: dict[int, int] = {}
+    for row in _read(payload)["blocks"]:
+        if row[10] is not None:
+            counts[row[10]] = counts.get(row[10], 0) + 1
+    return counts
+
+
+def _move_heads(db: Database, doomed: set[int], removed: set[int], now: int) -> list[list[Any]]:
+    """Moves the sessions that stand inside to the nearest survivor: (session, head before, id of the head after)."""
+    moved = []
+    for session, key, head, lease in db.rows("sessions_at", json_list(doomed)):
+        if session in removed:
+            continue
+        if lease is not None and lease in doomed:
+            raise Refused(f"Session {key!r} is in the middle of a turn there; nothing was deleted.")
+        survivor = next((n for (n,) in db.rows("ancestors", head) if n not in doomed), None)
+        db.run("move_head", survivor, now, session)
+        names = dict(db.rows("ids", json_list([survivor]))) if survivor is not None else {}
+        moved.append([session, head, names.get(survivor)])
+    return moved
+
+
+def _cut_turns(db: Database, doomed: set[int]) -> list[list[int]]:
+    """A turn that loses its end ends earlier: (turn, end before, end after). One that loses its beginning goes whole."""
+    cut = []
+    for turn, last in db.rows("turns_ending_in", json_list(doomed)):
+        if turn not in doomed:
+            survivor = next(n for (n,) in db.rows("ancestors", last) if n not in doomed)
+            db.run("cut_turn", survivor, turn)
+            cut.append([turn, last, survivor])
+    return cut
+
+
+def _keep(db: Database, rows: dict[str, Any], now: int, reason: str) -> str:
+    (name,) = ids.mint_free(1, lambda wanted: taken(db, wanted))
+    row = db.row("insert_trash", name, now, column(reason), len(rows["messages"]), _write(rows))
+    assert row is not None
+    inside = [name, *(row[1] for row in rows["messages"]), *(SESSION + row[1] for row in rows["sessions"])]
+    db.run_many("insert_trash_name", [(one, row[0]) for one in inside])
+    return name
+
+
+def _release(db: Database, rows: dict[str, Any]) -> None:
+    counts: dict[int, int] = {}
+    for block in rows["blocks"]:
+        if block[10] is not None:
+            counts[block[10]] = counts.get(block[10], 0) + 1
+    db.run_many("release_blob", [(count, n) for n, count in counts.items()])
+    db.run("sweep_blobs")
+
+
+def _check_parents(db: Database, rows: dict[str, Any]) -> None:
+    own = {row[0] for row in rows["messages"]}
+    for row in rows["messages"]:
+        if row[2] is not None and row[2] not in own and db.row("step", row[2]) is None:
+            raise Refused(f"The message before {row[1]!r} is in the trash too; restore that first. Nothing was changed.")
+
+
+def _write(rows: dict[str, Any]) -> bytes:
+    def plain(value: object) -> object:
+        if isinstance(value, bytes):
+            return {"$bytes": b64encode(value).decode()}
+        raise TypeError(type(value))
+
+    return compress(json.dumps(rows, default=plain).encode())
+
+
+def _read(payload: bytes) -> dict[str, Any]:
+    def hook(value: dict[str, Any]) -> Any:
+        return b64decode(value["$bytes"]) if "$bytes" in value else value
+
+    rows: dict[str, Any] = json.loads(decompress(payload), object_hook=hook)
+    return rows
+

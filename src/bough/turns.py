@@ -1,0 +1,381 @@
+"""Turns and leases: how a run becomes part of a session, or does not.
+
+A turn opens with its input already durable and takes the session's lease in the same transaction. Each step is durable
+when it is added. The session's head moves only when the turn completes, and only if nobody moved it meanwhile. What
+does not complete stays as a side branch.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+from bough.codec import column, json_list, json_text
+from bough.db import Database, Row
+from bough.digest import SIZE, chain
+from bough.errors import Busy, Conflict, Invalid, NotFound, Refused
+from bough.model import Json, Message, Status, Usage
+from bough.owner import is_dead
+from bough.saving import Entry, Saved, insert, one_after_another
+
+NO_REPLY = "No reply was added."
+LEASE = 900.0
+"""Seconds that a turn may be silent before another writer may take the session over."""
+
+
+@dataclass(slots=True)
+class Provenance:
+    """How the replies of a turn came about."""
+
+    model: str | None = None
+    provider: str | None = None
+    request_id: str | None = None
+    usage: Usage = Usage()
+    instructions: str | None = None
+    first_token_at: int | None = None
+    metadata: dict[str, Json] = field(default_factory=dict)
+    caller: int | None = None
+    caller_call: str | None = None
+
+    @property
+    def instructions_digest(self) -> bytes | None:
+        if self.instructions is None:
+            return None
+        return blake2b(self.instructions.encode("utf-8", "surrogatepass"), digest_size=SIZE).digest()
+
+
+@dataclass(slots=True)
+class Opened:
+    """A turn that is being written."""
+
+    n: int
+    id: str
+    session: int
+    parent: int | None
+    last: int
+    owner: str
+    provenance: Provenance
+    repeated: bool = False
+    """It was completed before, under the same idempotency key."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a session's row says to a writer."""
+
+    n: int
+    head: int | None
+    revision: int
+    lease_turn: int | None
+    lease_owner: str | None
+    lease_until: int | None
+
+
+def patience(seconds: float) -> Iterator[float]:
+    """How long to sleep before each further try, until the time is up."""
+    pause = 0.002
+    while seconds > 0:
+        step = min(pause * random.uniform(0.5, 1.5), seconds)
+        yield step
+        seconds -= step
+        pause = min(pause * 1.5, 0.1)
+
+
+def state(db: Database, key: str) -> State:
+    row = db.row("session_state", key)
+    if row is None:
+        raise NotFound(f"There is no session {key!r}; it was deleted.")
+    return State(*row)
+
+
+def free(db: Database, key: str, now: int) -> State:
+    """The session, if nobody is writing to it; raises `Busy` otherwise. The turn of a dead writer is put aside."""
+    session = state(db, key)
+    if session.lease_owner is None:
+        return session
+    if (session.lease_until or 0) > now and not is_dead(session.lease_owner):
+        raise Busy(f"Session {key!r} is in the middle of another turn; wait for it, or fork.")
+    interrupt_abandoned(db, session, now)
+    return session
+
+
+def interrupt_abandoned(db: Database, session: State, now: int) -> None:
+    if session.lease_turn is not None:
+        db.run("end_turn", "interrupted", "The writer went away.", now, session.lease_turn)
+    db.run("drop_lease", session.n)
+
+
+def is_abandoned(row: Row, now: int) -> bool:
+    """Whether a row of `running_turns` has lost its writer."""
+    n, _, lease_turn, owner, until = row
+    return bool(lease_turn != n or (until or 0) <= now or is_dead(owner or ""))
+
+
+def recover(db: Database, now: int) -> int:
+    """Marks the turns whose writers died as interrupted; says how many there were."""
+    abandoned = [row for row in db.rows("running_turns") if is_abandoned(row, now)]
+    for n, session, lease_turn, _, _ in abandoned:
+        db.run("end_turn", "interrupted", "The writer went away.", now, n)
+        if lease_turn == n:
+            db.run("drop_lease", session)
+    return len(abandoned)
+
+
+# One turn, step by step ----------------------------------------------------------------------------------------------
+
+
+def open_turn(
+    db: Database,
+    key: str,
+    entry: Entry,
+    now: int,
+    owner: str,
+    lease: float,
+    provenance: Provenance,
+    idempotency_key: str | None = None,
+) -> Opened:
+    session = free(db, key, now)
+    if idempotency_key is not None and (done := completed(db, session.n, idempotency_key)):
+        return _reload(db, done, session.n, owner, repeated=True)
+    entry.parent = session.head
+    (first,) = insert(db, [entry], now, turn=0)
+    _insert_turn(db, session, first.n, first.n, "running", provenance, idempotency_key, now, None)
+    db.run("take_lease", first.n, owner, now + int(lease * 1_000_000), session.n)
+    return Opened(first.n, first.id, session.n, session.head, first.n, owner, provenance)
+
+
+def reopen(db: Database, key: str, turn: int, now: int, owner: str, lease: float) -> Opened:
+    """Takes up a turn that did not complete, where it was left."""
+    session = free(db, key, now)
+    row = db.row("turn", turn)
+    if row is None or row[1] != key:
+        raise NotFound(f"Session {key!r} has no such turn.")
+    if row[2] == "complete":
+        raise Refused(f"Turn {row[0]!r} is complete; there is nothing to resume. Fork from it instead.")
+    opened = _reload(db, turn, session.n, owner)
+    if opened.parent != session.head:
+        raise Conflict(f"Session {key!r} has moved on since turn {row[0]!r}; fork at {row[4]!r} to go on from there.")
+    db.run("reopen_turn", turn)
+    db.run("take_lease", turn, owner, now + int(lease * 1_000_000), session.n)
+    return opened
+
+
+def extend(db: Database, turn: Opened, entries: list[Entry], now: int, lease: float) -> list[Saved]:
+    """Adds what the run has produced; the lease begins anew."""
+    check_owner(db, turn)
+    if entries:
+        entries[0].parent = turn.last
+    saved = insert(db, entries, now, turn.n)
+    turn.last = saved[-1].n if saved else turn.last
+    write_provenance(db, turn)
+    db.run("take_lease", turn.n, turn.owner, now + int(lease * 1_000_000), turn.session)
+    return saved
+
+
+def write_provenance(db: Database, turn: Opened) -> None:
+    p, u = turn.provenance, turn.provenance.usage
+    db.run(
+        "extend_turn", turn.last, p.model, p.provider, p.request_id,
+        u.input_tokens, u.output_tokens, u.cached_tokens, u.reasoning_tokens, u.cost,
+        p.instructions_digest, json_text(p.metadata or None), p.first_token_at, turn.n,
+    )  # fmt: skip
+
+
+def check_owner(db: Database, turn: Opened) -> State:
+    row = db.row("leased_session", turn.session, turn.owner)
+    if row is None:
+        raise Conflict(
+            f"Turn {turn.id!r} was silent for too long and its session was given to another writer. "
+            "What it added is kept as a side branch; fork from it to go on."
+        )
+    return State(*row)
+
+
+def finish(db: Database, turn: Opened, status: Status, error: str | None, now: int) -> Status:
+    """Ends a turn; says how it really ended. The head moves for a complete one, unless someone else moved it."""
+    row = db.row("leased_session", turn.session, turn.owner)
+    if row is None:  # someone took over, and marked the turn
+        return "interrupted"
+    session = State(*row)
+    last = db.row("step", turn.last)
+    if status == "complete" and (last is None or last[3] == "user"):
+        status, error = "interrupted", NO_REPLY
+    if status == "complete" and session.head != turn.parent:
+        status, error = "interrupted", "The session moved on in the meantime."
+    db.run("end_turn", status, column(error), now, turn.n)
+    if status == "complete":
+        db.run("move_head", turn.last, now, session.n)
+    db.run("drop_lease", session.n)
+    return status
+
+
+# A whole turn at once ------------------------------------------------------------------------------------------------
+
+
+def save_turn(
+    db: Database,
+    key: str,
+    entries: list[Entry],
+    now: int,
+    provenance: Provenance,
+    idempotency_key: str | None = None,
+    after: int | None = None,
+) -> list[str]:
+    """Appends a complete turn in the caller's transaction; the ids of its messages."""
+    if not entries or entries[-1].message.role == "user":
+        raise Invalid(
+            "A complete turn ends with a reply, and this one does not; nothing was saved. "
+            "Use `with session.turn(…)` for a turn whose reply is still to come."
+        )
+    session = free(db, key, now)
+    if idempotency_key is not None and (done := completed(db, session.n, idempotency_key)):
+        return turn_ids(db, done)
+    if after is not None and after != session.head:
+        raise Conflict(f"Session {key!r} has moved on since then; nothing was saved. Fork, or read it again.")
+    entries[0].parent = session.head
+    saved = insert(db, entries, now, turn=0)
+    _insert_turn(db, session, saved[0].n, saved[-1].n, "complete", provenance, idempotency_key, now, now)
+    db.run("move_head", saved[-1].n, now, session.n)
+    return [one.id for one in saved]
+
+
+def completed(db: Database, session: int, idempotency_key: str) -> int | None:
+    """The turn that was completed under this key. A try that did not complete gives the key up."""
+    row = db.row("turn_by_key", session, idempotency_key)
+    if row is None:
+        return None
+    if row[1] == "complete":
+        return int(row[0])
+    db.run("drop_idempotency_key", row[0])
+    return None
+
+
+def turn_ids(db: Database, turn: int) -> list[str]:
+    """The ids of a turn's messages, first to last."""
+    row = db.row("turn_span", turn)
+    assert row is not None
+    span = [n for (n,) in db.rows("ancestors", row[0]) if n >= turn]
+    by_number = dict(db.rows("ids", json_list(span)))
+    return [by_number[n] for n in sorted(span)]
+
+
+def _insert_turn(
+    db: Database, session: State, first: int, last: int, status: str, p: Provenance,
+    idempotency_key: str | None, started: int, finished: int | None,
+) -> None:  # fmt: skip
+    u = p.usage
+    db.run(
+        "insert_turn", first, session.n, idempotency_key, session.head, last, status, p.model, p.provider, p.request_id,
+        u.input_tokens, u.output_tokens, u.cached_tokens, u.reasoning_tokens, u.cost, p.instructions_digest,
+        p.caller, p.caller_call, None, json_text(p.metadata or None), started, p.first_token_at, finished,
+    )  # fmt: skip
+
+
+def _reload(db: Database, turn: int, session: int, owner: str, repeated: bool = False) -> Opened:
+    row = db.row("turn", turn)
+    span = db.row("turn_span", turn)
+    assert row is not None
+    assert span is not None
+    provenance = Provenance(usage=Usage(*row[5:10]))
+    return Opened(turn, row[0], session, span[1], span[0], owner, provenance, repeated)
+
+
+# A dialog that someone else keeps ------------------------------------------------------------------------------------
+
+
+def record(db: Database, key: str, messages: Sequence[Message], entries: list[Entry], now: int, p: Provenance) -> list[str]:
+    """Makes the session stand at the end of this dialog, storing what is not stored yet; the ids of the new messages."""
+    session = free(db, key, now)
+    known = _known_prefix(db, session.head, chain(messages))
+    fresh = entries[len(known) :]
+    if not fresh:
+        _stand_at(db, session, known, messages, now)
+        return []
+    anchor = known[-1] if known else None
+    head = _last_reply(known, messages)
+    saved: list[Saved] = []
+    for turn in _split(fresh):
+        turn[0].parent, turn[0].after = anchor, None
+        for place, entry in enumerate(turn[1:]):
+            entry.after = place
+        unfinished = _unfinished(db, anchor) if turn[0].message.role != "user" else None
+        added = insert(db, turn, now + len(saved), turn=unfinished or 0)
+        anchor = added[-1].n
+        complete = turn[-1].message.role != "user"
+        if unfinished:
+            db.run("cut_turn", anchor, unfinished)
+            db.run("end_turn", "complete" if complete else "interrupted", None, now, unfinished)
+        else:
+            place = State(session.n, turn[0].parent, 0, None, None, None)
+            _insert_turn(db, place, added[0].n, anchor, "complete" if complete else "interrupted", p, None, now, now)
+        head = anchor if complete else head
+        saved += added
+    if head is not None and head != session.head:
+        db.run("move_head", head, now, session.n)
+    return [one.id for one in saved]
+
+
+def _known_prefix(db: Database, head: int | None, digests: list[bytes]) -> list[int]:
+    """The stored nodes that begin this dialog. A session that has only grown is found by looking at its head alone."""
+    place = {digest: index for index, digest in enumerate(digests)}
+    at = head
+    while at is not None:
+        row = db.row("step", at)
+        if row is None or row[2] in place:
+            break
+        at = row[1]
+    if at is None:
+        roots = db.rows("roots_by_digest", digests[0]) if digests else []
+        at = roots[0][0] if roots else None
+    if at is None:
+        return []
+    known = sorted(n for (n,) in db.rows("ancestors", at))
+    while len(known) < len(digests):
+        below = [n for n, digest in db.rows("steps_below", known[-1]) if digest == digests[len(known)]]
+        if not below:
+            break
+        known.append(below[0])
+    return known
+
+
+def _stand_at(db: Database, session: State, known: list[int], messages: Sequence[Message], now: int) -> None:
+    """Nothing is new. Standing further along the same dialog is left alone; another branch is switched to."""
+    target = _last_reply(known, messages)
+    if target is None or target == session.head:
+        return
+    if session.head is not None and target in {n for (n,) in db.rows("ancestors", session.head)}:
+        return
+    db.run("move_head", target, now, session.n)
+
+
+def _last_reply(known: list[int], messages: Sequence[Message]) -> int | None:
+    for n, message in zip(reversed(known), reversed(messages[: len(known)]), strict=True):
+        if message.role != "user":
+            return n
+    return None
+
+
+def _split(entries: list[Entry]) -> list[list[Entry]]:
+    """New messages as turns: each message of the user begins one."""
+    turns: list[list[Entry]] = []
+    for entry in entries:
+        if not turns or (entry.message.role == "user" and turns[-1][-1].message.role != "user"):
+            turns.append([])
+        turns[-1].append(entry)
+    return turns
+
+
+def _unfinished(db: Database, n: int | None) -> int | None:
+    """The turn that was left at this message without a reply."""
+    row = db.row("step", n) if n is not None else None
+    turn = db.row("turn_span", row[4]) if row is not None and row[4] is not None else None
+    return int(row[4]) if row is not None and turn is not None and turn[0] == n and turn[2] != "complete" else None
+
+
+def summary_entry(message: Message, covers: int) -> Entry:
+    (entry,) = one_after_another([message])
+    entry.kind, entry.covers = "summary", covers
+    return entry
+

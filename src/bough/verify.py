@@ -1,0 +1,117 @@
+"""Checks that a store is what it says it is, and mends what can be mended without losing anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+
+from bough import turns
+from bough.compress import decompress
+from bough.db import Database, Row
+from bough.digest import digest
+from bough.errors import BoughError
+from bough.model import Finding, Node
+from bough.trash import payload_blobs
+
+PAGE = 1000
+
+
+def findings(db: Database, load: Callable[[list[Row]], list[Node]], now: int) -> Iterator[tuple[Finding, Callable[[], None] | None]]:
+    """Each finding, with what would mend it safely, if anything does."""
+    for problem in db.check():
+        yield Finding("engine", "file", problem), None
+    yield from _links(db)
+    yield from _digests(db, load)
+    yield from _blobs(db)
+    yield from _sessions(db)
+    yield from _turns(db, now)
+
+
+def _links(db: Database) -> Iterator[tuple[Finding, Callable[[], None] | None]]:
+    rows = db.rows("orphans")
+    ids = {n: id_ for id_, n in rows}
+    for id_, parent in rows:
+        if db.row("step", parent) is None:
+            yield Finding("orphan", id_, "its parent is not in the store"), None
+        else:
+            yield Finding("cycle", id_, f"its parent {ids.get(parent, parent)} does not come before it"), None
+    if homeless := db.rows("homeless_blocks"):
+        yield (
+            Finding("homeless_block", f"{len(homeless)} blocks", "they belong to no message"),
+            lambda: db.run("delete_homeless_blocks"),
+        )
+
+
+def _digests(db: Database, load: Callable[[list[Row]], list[Node]]) -> Iterator[tuple[Finding, Callable[[], None] | None]]:
+    known: dict[str, bytes] = {}
+    last = 0
+    while rows := db.rows("page_up", last, PAGE, 0):
+        last = rows[-1][0]
+        by_message: dict[str, list[Row]] = {}
+        for row in rows:
+            by_message.setdefault(row[1], []).append(row)
+        for id_, group in by_message.items():
+            known[id_] = group[0][9]
+            try:
+                (node,) = load(group)
+            except BoughError as error:
+                yield Finding("unreadable", id_, str(error)), None
+                continue
+            parent = known.get(node.parent_id) if node.parent_id else b""
+            if parent is not None and digest(node.message, parent, node.kind) != node.digest:
+                yield Finding("digest", id_, "its content or its place is not what was saved"), None
+
+
+def _blobs(db: Database) -> Iterator[tuple[Finding, Callable[[], None] | None]]:
+    for id_, position in db.rows("missing_blobs"):
+        yield Finding("missing_blob", id_, f"the content of block {position} is gone"), None
+    in_trash: dict[int, int] = {}
+    for id_, payload in db.rows("trash_payloads"):
+        try:
+            for n, count in payload_blobs(payload).items():
+                in_trash[n] = in_trash.get(n, 0) + count
+        except ValueError as error:
+            yield Finding("trash", id_, f"this entry cannot be read: {error}"), None
+    for n, refs, held in db.rows("blob_counts"):
+        right = held + in_trash.get(n, 0)
+        if refs != right:
+            yield (
+                Finding("blob_count", f"blob {n}", f"held {right} times, counted {refs}"),
+                lambda n=n, right=right: db.run("set_blob_refs", right, n),  # type: ignore[misc]
+            )
+    last = 0
+    while row := db.row("blob_page", last):
+        last, expected, _, encoding, stored = row
+        try:
+            sound = sha256(decompress(stored) if encoding == "zstd" else stored).digest() == expected
+        except ValueError:
+            sound = False
+        if not sound:
+            yield Finding("damaged_blob", f"blob {last}", "its content is not what was saved"), None
+
+
+def _sessions(db: Database) -> Iterator[tuple[Finding, Callable[[], None] | None]]:
+    for n, key in db.rows("dangling_heads"):
+
+        def stand(n: int = n) -> None:
+            row = db.row("last_of_session", n)
+            db.run("move_head", row[0] if row else None, 0, n)
+
+        yield Finding("dangling_head", key, "it stands at a message that is not in the store"), stand
+
+
+def _turns(db: Database, now: int) -> Iterator[tuple[Finding, Callable[[], None] | None]]:
+    for (n,) in db.rows("broken_turns"):
+        yield (
+            Finding("broken_turn", f"turn {n}", "its messages are gone"),
+            lambda n=n: db.run("delete_turns", f"[{n}]"),  # type: ignore[misc]
+        )
+    if abandoned := sum(1 for row in db.rows("running_turns") if turns.is_abandoned(row, now)):
+        yield (
+            Finding("abandoned_turn", f"{abandoned} turns", "they are marked as running, and their writers are gone"),
+            lambda: _recover(db, now),
+        )
+
+
+def _recover(db: Database, now: int) -> None:
+    turns.recover(db, now)
