@@ -41,19 +41,19 @@ from bough.model import (
     tool_result,
     user,
 )
-from bough.recorder import Kept, Recorder
-from bough.session import Session, Turn
-from bough.store import (
+from bough.protocols import (
     MessageDB,
     MessagesDeleter,
     MessagesGetter,
     MessagesLister,
     MessagesSaver,
-    Store,
-    connect,
     get_dialog,
 )
+from bough.recorder import Kept, Recorder
+from bough.session import Session
+from bough.store import Store, connect
 from bough.tree import Tree
+from bough.turn import Turn
 
 __version__ = "0.1.0"
 

@@ -64,7 +64,7 @@ class Draft:
     """position, inside, type, modality, mime, call_id, name, content, packed, Blob or None, extra, raw"""
 
 
-# Down: values to rows ------------------------------------------------------------------------------------------------
+# Down: values to rows -----------------------------------------------------------------------------------------------
 
 
 def draft(message: Message) -> Draft:
@@ -196,7 +196,7 @@ def uncolumn(text: str | None) -> str | None:
     return text
 
 
-# Up: rows to values --------------------------------------------------------------------------------------------------
+# Up: rows to values -------------------------------------------------------------------------------------------------
 
 
 def _quick(cls: type[T]) -> Callable[..., T]:
@@ -210,7 +210,7 @@ def _quick(cls: type[T]) -> Callable[..., T]:
     def build(*values: Any) -> T:
         made = twin(*values)
         made.__class__ = cls
-        return made  # type: ignore[return-value]
+        return made  # type: ignore[no-any-return]
 
     return build
 
@@ -238,14 +238,24 @@ def nodes(rows: Sequence[Row], lookup: Callable[[list[int]], dict[int, str]]) ->
         try:
             if at == start + 1 and row[14] == "text" and row[21] is None and row[22] is None and envelope is None:
                 text = row[19]
-                message = _message(role, (_text(text if text is not None else _content(row), None, None),), error == 1, None)
+                message = _message(
+                    role, (_text(text if text is not None else _content(row), None, None),), error == 1, None
+                )
             else:
                 message = _general(role, error == 1, envelope, rows[start:at])
         except (ValueError, LookupError, AssertionError) as problem:
             raise Corrupt(f"The content of message {id_!r} is damaged: {problem}. Run verify().") from None
         found.append(
             _node(
-                id_, ids.get(parent), created_at, message, uncolumn(label), ids.get(turn), digest, kind or "message", ids.get(covers)
+                id_,
+                ids.get(parent),
+                created_at,
+                message,
+                uncolumn(label),
+                ids.get(turn),
+                digest,
+                kind or "message",
+                ids.get(covers),
             )
         )
     return found
@@ -299,8 +309,10 @@ def _block(row: Row, content: Any, inner: Callable[[int], tuple[Any, ...]], extr
             parts = inner(position) if content is None else (Text(content),)
             return ToolResult(uncolumn(row[17]) or "", parts, kind == "tool_error", name, extra, raw)
         case "media" | "media_url" | "media_file":
-            sources = [content if kind == source else None for source in ("media", "media_url", "media_file")]
-            return Media(row[15], uncolumn(row[16]) or "", *sources, name, extra, raw)
+            data, url, file_id = (
+                content if kind == source else None for source in ("media", "media_url", "media_file")
+            )
+            return Media(row[15], uncolumn(row[16]) or "", data, url, file_id, name, extra, raw)
         case "other":
             return Other(name or "", raw, extra)
     raise ValueError(f"a block of the unknown type {kind!r}")
@@ -313,15 +325,16 @@ def json_text(value: Json) -> str | None:
 
 def session_info(row: Row) -> SessionInfo:
     """A session from a row of the `session` fragment."""
-    return SessionInfo(
-        *row[:6], uncolumn(row[6]), *row[7:12], None if row[12] is None else json.loads(row[12]), *row[13:]
-    )
+    values = list(row)
+    values[6], values[12] = uncolumn(row[6]), None if row[12] is None else json.loads(row[12])
+    return SessionInfo(*values)
 
 
 def turn_info(row: Row) -> TurnInfo:
     """A turn from a row of the `turn` fragment."""
-    metadata = None if row[18] is None else json.loads(row[18])
-    return TurnInfo(*row[:5], Usage(*row[5:10]), *row[10:17], uncolumn(row[17]), metadata, *row[19:])
+    values = [*row[:5], Usage(*row[5:10]), *row[10:]]
+    values[13], values[14] = uncolumn(row[17]), None if row[18] is None else json.loads(row[18])
+    return TurnInfo(*values)
 
 
 def totals(row: Row) -> Totals:

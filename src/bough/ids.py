@@ -13,6 +13,8 @@ LENGTH = 6
 SHORTEST_PREFIX = 4
 LONGEST_KEY = 512
 DELEGATE = ":delegate:"
+AFTER_ALL = "\U0010ffff"
+"""Sorts after every character of an id."""
 
 
 def mint(length: int = LENGTH) -> str:
@@ -25,9 +27,7 @@ def mint(length: int = LENGTH) -> str:
     return "".join(characters)
 
 
-def mint_free(
-    count: int, taken: Callable[[list[str]], Collection[str]], draw: Callable[[int], str] = mint
-) -> list[str]:
+def mint_free(count: int, taken: Callable[[list[str]], Collection[str]]) -> list[str]:
     """As many ids as asked for, none of them taken and no two alike.
 
     Two collisions in a row mean that the space is crowded: from then on the ids are one character longer.
@@ -35,7 +35,7 @@ def mint_free(
     found: dict[str, None] = {}
     length, collisions = LENGTH, 0
     while len(found) < count:
-        fresh = list({draw(length): None for _ in range(count - len(found))})
+        fresh = list({mint(length): None for _ in range(count - len(found))})
         used = taken(fresh)
         kept = [candidate for candidate in fresh if candidate not in used and candidate not in found]
         found.update(dict.fromkeys(kept))
@@ -46,18 +46,11 @@ def mint_free(
     return list(found)
 
 
-def next_prefix(prefix: str) -> str:
-    """The first string that sorts after everything that begins with this prefix."""
-    return prefix + "\U0010ffff"
-
-
-def check_prefix(prefix: str) -> str:
-    """The prefix, if it can name a message at all; raises `Invalid` otherwise."""
-    if not isinstance(prefix, str):
-        raise Invalid(f"An id is a string, not {type(prefix).__name__}.")
-    if not is_plain(prefix):
-        raise Invalid(f"{prefix!r} cannot be an id.")
-    return prefix
+def check_id(id: str) -> str:
+    """The id, if a message can be called that at all; raises `Invalid` otherwise."""
+    if not isinstance(id, str) or not is_plain(id):
+        raise Invalid(f"An id is a plain text, not {id!r:.60}.")
+    return id
 
 
 def is_plain(text: str) -> bool:
@@ -99,9 +92,13 @@ def cli_key(name: str = "default") -> str:
     return f"cli:{name}"
 
 
-def discord_key(*, dm: int | str | None = None, channel: int | str | None = None, thread: int | str | None = None) -> str:
+def discord_key(
+    *, dm: int | str | None = None, channel: int | str | None = None, thread: int | str | None = None
+) -> str:
     """The key of a direct message, a channel or a thread; exactly one is given."""
-    given = [(place, value) for place, value in (("dm", dm), ("channel", channel), ("thread", thread)) if value is not None]
+    given = [
+        (place, value) for place, value in (("dm", dm), ("channel", channel), ("thread", thread)) if value is not None
+    ]
     if len(given) != 1:
         raise Invalid("A Discord session is exactly one of dm=, channel= and thread=.")
     return f"discord:{given[0][0]}:{given[0][1]}"

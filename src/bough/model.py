@@ -313,4 +313,3 @@ def tool_result(call_id: str, content: str | Sequence[str | Text | Media | Other
     parts = (content,) if isinstance(content, str) else tuple(content)
     blocks = tuple(Text(part) if isinstance(part, str) else part for part in parts)
     return Message("tool_result", (ToolResult(call_id, blocks, error),), error)
-

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from bough.model import Message, Node, Save
-from bough.store import MessagesSaver
+from bough.protocols import MessagesSaver
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,8 @@ Generate = Callable[[list[Message]], Message | Sequence[Message]]
 class Recorder:
     """Calls `generate` with a dialog, saving before the call what has no id yet, and after it the reply.
 
-    It needs nothing but a `MessagesSaver`. A `Kept` or a `Node` in the dialog counts as saved. When the call fails, what
-    was said is already kept: `save` the dialog first to hold its ids and try again without saving twice.
+    It needs nothing but a `MessagesSaver`. A `Kept` or a `Node` in the dialog counts as saved. When the call fails,
+    what was said is kept already: `save` the dialog first to hold its ids, and try again without saving twice.
     """
 
     def __init__(self, saver: MessagesSaver, generate: Generate, label: str | None = None) -> None:

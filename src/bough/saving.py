@@ -44,7 +44,7 @@ def one_after_another(messages: Iterable[Message], label: str | None = None) -> 
 
 
 def insert(db: Database, entries: Sequence[Entry], now: int, turn: int | None = None) -> list[Saved]:
-    """Stores the entries and says under which names. `turn` is a turn's number; 0 means that the first entry opens it."""
+    """Stores the entries and says under which names. `turn` is a turn's number; with 0 the first entry opens one."""
     if not entries:
         return []
     first = _next_number(db)
@@ -61,11 +61,24 @@ def insert(db: Database, entries: Sequence[Entry], now: int, turn: int | None = 
         kind = None if entry.kind == "message" else entry.kind
         d = entry.draft
         messages.append(
-            (n, names[place], parent, turn, d.role, kind, entry.covers, column(entry.label), d.error, mine, d.envelope, time)
+            (
+                n,
+                names[place],
+                parent,
+                turn,
+                d.role,
+                kind,
+                entry.covers,
+                column(entry.label),
+                d.error,
+                mine,
+                d.envelope,
+                time,
+            )
         )
-        for row in d.blocks:
-            held = None if row[9] is None else hold(db, row[9])
-            blocks.append((n, *row[:9], held, *row[10:]))
+        for block in d.blocks:
+            held = None if block[9] is None else hold(db, block[9])
+            blocks.append((n, *block[:9], held, *block[10:]))
     db.run_many("insert_message", messages)
     db.run_many("insert_block", blocks)
     return [Saved(first + place, name) for place, name in enumerate(names)]

@@ -8,10 +8,14 @@ script that is written without spaces is a word, an emoji is a word, and so are 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
-from bough.db import Database
-from bough.model import Block, Media, Message, Node, Other, Text, Thinking, ToolCall, ToolResult
+from bough.codec import json_list
+from bough.db import Database, Row
+from bough.model import Block, Hit, Media, Message, Node, Other, Text, Thinking, ToolCall, ToolResult
+
+Load: TypeAlias = Callable[[Sequence[Row]], list[Node]]
 
 FORMAT = 1
 """Raised when `spell_out` changes: the index is then built anew."""
@@ -91,7 +95,7 @@ def is_behind(db: Database) -> bool:
     return row is not None and (row[0] < row[2] or row[1] != FORMAT)
 
 
-def index_page(db: Database, load: Callable[[list[tuple[object, ...]]], list[Node]]) -> bool:
+def index_page(db: Database, load: Load) -> bool:
     """Indexes the next messages, in the caller's transaction; says whether there may be more."""
     row = db.row("search_state")
     assert row is not None
@@ -101,7 +105,7 @@ def index_page(db: Database, load: Callable[[list[tuple[object, ...]]], list[Nod
         indexed = 0
     rows = db.rows("unindexed", indexed, PAGE)
     numbers = list(dict.fromkeys(row[0] for row in rows))
-    db.run("unindex", json_numbers(numbers))
+    db.run("unindex", json_list(numbers))
     words = [(n, spell_out(words_of(node.message))) for n, node in zip(numbers, load(rows), strict=True)]
     db.run_many("index_words", [(n, text) for n, text in words if text])
     reached = numbers[-1] if numbers else newest
@@ -109,5 +113,17 @@ def index_page(db: Database, load: Callable[[list[tuple[object, ...]]], list[Nod
     return bool(reached < newest)
 
 
-def json_numbers(numbers: list[int]) -> str:
-    return f"[{','.join(map(str, numbers))}]"
+def hits(db: Database, numbers: list[int], words: str, paths: bool, load: Load) -> list[Hit]:
+    """What was found, in this order, with the words around it."""
+    rows = db.rows("nodes", json_list(numbers))
+    nodes = dict(zip(dict.fromkeys(row[0] for row in rows), load(rows), strict=True))
+    turn_of = {row[0]: row[3] for row in rows}
+    session_of: dict[int, str] = dict(db.rows("sessions_of_turns", json_list(set(turn_of.values()) - {None})))
+    path_of: dict[int, list[str]] = {}
+    for n, id_ in db.rows("paths", json_list(numbers)) if paths else ():
+        path_of.setdefault(n, []).append(id_)
+    return [
+        Hit(node, snippet(words_of(node.message), words), session_of.get(turn_of[n]), tuple(path_of.get(n, ())))
+        for n in numbers
+        if (node := nodes.get(n))
+    ]

@@ -9,17 +9,17 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
-from bough import codec, compress, ids, saving, search, trash, turns, verify
-from bough.codec import column, json_list, json_text
-from bough.db import Database, Row
+from bough import codec, compress, lookup, saving, search, sessions, trash, turns, verify
+from bough.codec import column, json_list
+from bough.db import Row
 from bough.db.sqlite import PATIENCE, SQLite
-from bough.errors import Ambiguous, Conflict, Corrupt, Invalid, NotFound, Refused
-from bough.model import Finding, Hit, Json, Message, Node, Save, SessionInfo, Totals, TrashEntry, TurnInfo
+from bough.errors import Corrupt, Invalid, NotFound, Refused
+from bough.ids import names, parse_key
+from bough.model import Finding, Hit, Json, Node, Save, SessionInfo, Totals, TrashEntry, TurnInfo
 from bough.session import Session
 from bough.tree import Tree, grow
 
@@ -30,52 +30,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 EVERYTHING = 2**62
 PAGE = 200
-
-
-class MessagesSaver(Protocol):
-    """Whatever can keep messages."""
-
-    def save_messages(self, saves: Sequence[Save]) -> list[str]: ...
-
-
-class MessagesGetter(Protocol):
-    """Whatever can give messages by their ids."""
-
-    def get_messages(self, ids: Sequence[str]) -> list[Node]: ...
-
-
-class MessagesLister(Protocol):
-    """Whatever can list messages."""
-
-    def list_messages(self, offset: int = 0, limit: int | None = None, ascending: bool = False) -> Iterator[Node]: ...
-
-
-class MessagesDeleter(Protocol):
-    """Whatever can delete messages."""
-
-    def delete_messages(self, ids: Sequence[str], recursive: bool = False) -> None: ...
-
-
-class MessageDB(MessagesSaver, MessagesGetter, MessagesLister, MessagesDeleter, Protocol):
-    """All four."""
-
-
-def get_dialog(getter: MessagesGetter, message_id: str) -> list[Node]:
-    """The dialog that leads to a message, root first, from anything that can get messages.
-
-    Raises `NotFound` for an id that is not there and `Corrupt` for a parent chain that comes back to itself.
-    """
-    path: list[Node] = []
-    seen: set[str] = set()
-    wanted: str | None = message_id
-    while wanted is not None:
-        (node,) = getter.get_messages([wanted])
-        if node.id in seen:
-            raise Corrupt(f"Message {node.id!r} is its own ancestor.")
-        seen.add(node.id)
-        path.append(node)
-        wanted = node.parent_id
-    return path[::-1]
 
 
 def now() -> int:
@@ -106,7 +60,7 @@ def connect(
     patience: float = PATIENCE,
     clock: Callable[[], int] = now,
 ) -> Store:
-    """Opens a store, making the file if there is none. A file of an older version is brought up to date, after a backup.
+    """Opens a store, making the file if there is none. An older file is brought up to date, after a backup.
 
     `patience` is how many seconds a write waits for other processes. Raises `NotFound` for a directory that does not
     exist, `Refused` for another program's file or a network file system, `SchemaTooNew`, `Corrupt` and `StorageError`.
@@ -124,27 +78,30 @@ class Store:
         self.db = db
         self.clock = clock
         if not db.read_only and any(turns.is_abandoned(row, clock()) for row in db.rows("running_turns")):
-            self._write(lambda at: turns.recover(db, at))
+            self.write(lambda now: turns.recover(db, now))
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self.close()
 
     def close(self) -> None:
         self.db.close()
 
-    # Messages ----------------------------------------------------------------------------------------------------------
+    # Messages -------------------------------------------------------------------------------------------------------
 
     def save_messages(self, saves: Sequence[Save]) -> list[str]:
         """Saves all of them or none; their ids, in the same order. Raises `NotFound` for a parent that is not there."""
-        entries = [saving.Entry(save.message, codec.draft(save.message), label=save.label, created_at=save.created_at) for save in saves]
+        entries = [
+            saving.Entry(save.message, codec.draft(save.message), label=save.label, created_at=save.created_at)
+            for save in saves
+        ]
         places = {id(save): place for place, save in enumerate(saves)}
         wanted = {save.parent_id for save in saves if isinstance(save.parent_id, str)}
 
-        def write(at: int) -> list[saving.Saved]:
-            numbers = self._numbers(sorted(wanted))
+        def work(now: int) -> list[saving.Saved]:
+            numbers = lookup.numbers(self.db, sorted(wanted))
             for place, (save, entry) in enumerate(zip(saves, entries, strict=True)):
                 if isinstance(save.parent_id, Save):
                     entry.after = places.get(id(save.parent_id))
@@ -152,17 +109,17 @@ class Store:
                         raise Invalid("A parent must come before its child in the same call; nothing was saved.")
                 elif save.parent_id is not None:
                     entry.parent = numbers[save.parent_id]
-            return saving.insert(self.db, entries, at)
+            return saving.insert(self.db, entries, now)
 
-        return [saved.id for saved in self._write(write)]
+        return [saved.id for saved in self.write(work)]
 
     def get_messages(self, ids: Sequence[str]) -> list[Node]:
         """The messages with these ids, in this order. Raises `NotFound` naming the ones that are not there."""
         with self.db.reading():
-            numbers = self._numbers(ids)
-            found = {node.id: node for node in self._load(self.db.rows("nodes", json_list(set(numbers.values()))))}
-            by_number = dict(self.db.rows("ids", json_list(set(numbers.values()))))
-        return [found[by_number[numbers[id_]]] for id_ in ids]
+            numbers = lookup.numbers(self.db, ids)
+            found = {node.id: node for node in self.load(self.db.rows("nodes", json_list(set(numbers.values()))))}
+            full = lookup.ids_of(self.db, numbers.values())
+        return [found[full[numbers[id]]] for id in ids]
 
     def list_messages(self, offset: int = 0, limit: int | None = None, ascending: bool = False) -> Iterator[Node]:
         """Every message, the newest first, or the oldest with `ascending`. A few are in memory at a time."""
@@ -177,7 +134,7 @@ class Store:
         message that is left. Raises `Refused`, and deletes nothing, when a message has children and is not recursive.
         """
 
-        def write(at: int) -> None:
+        def work(now: int) -> None:
             found = [n for _, n in self.db.rows("numbers", json_list(map(str, ids)))]
             if recursive:
                 found = [n for (n,) in self.db.rows("with_descendants", json_list(found))]
@@ -186,53 +143,50 @@ class Store:
                     f"Message {child[0]!r} has children ({child[1]!r} among them); nothing was deleted. "
                     "Delete it with recursive=True (--cascade) to delete them too."
                 )
-            trash.delete(self.db, sorted(found), at, f"messages {codec_names(ids)}", keep)
+            trash.delete(self.db, sorted(found), now, f"messages {names(ids)}", keep)
 
-        self._write(write)
+        self.write(work)
 
-    # The tree ----------------------------------------------------------------------------------------------------------
+    # The tree -------------------------------------------------------------------------------------------------------
 
     def path(self, id: str, last: int | None = None) -> list[Node]:
         """The dialog that leads to a message, root first; only the end of it with `last`. Raises `NotFound`."""
-        with self.db.reading():
-            limit = -1 if last is None else last
-            rows = self.db.rows("path", id, limit) or self.db.rows("path", self._id(id), limit)
-            return self._dialog(rows, last)
+        return self.load_path("path", id, last) or self.load_path("path", lookup.full_id(self.db, id), last)
 
     def children(self, id: str) -> list[Node]:
         """The messages that follow a message, oldest first. Raises `NotFound`."""
         with self.db.reading():
-            return self._load(self.db.rows("children", self._number(id)))
+            return self.load(self.db.rows("children", lookup.number(self.db, id)))
 
     def forest(self, id: str | None = None) -> list[Tree]:
         """All trees, the most recently active last; or the one tree that begins at a message."""
         if id is None:
             return grow(self.list_messages(ascending=True))
         with self.db.reading():
-            return grow(self._load(self.db.rows("subtree", self._number(id))))
+            return grow(self.load(self.db.rows("subtree", lookup.number(self.db, id))))
 
     def fork(self, id: str, key: str | None = None, title: str | None = None) -> Session:
-        """A new session that stands at a message. Nothing is copied. Raises `NotFound`, and `Conflict` for a key in use."""
-        return self._fork(id, key, title, None)
+        """A new session that stands at a message. Nothing is copied. Raises `NotFound`; `Conflict` for a key in use."""
+        return Session(self, self.write(lambda now: sessions.fork(self.db, id, key, title, None, now)))
 
     def label(self, id: str, text: str | None) -> None:
         """Puts a label on a message, or takes it off with None. Raises `NotFound`."""
-        self._write(lambda at: self.db.run("set_label", column(text), self._number(id)))
+        self.write(lambda _: self.db.run("set_label", column(text), lookup.number(self.db, id)))
 
     def find_id(self, prefix: str) -> str | None:
         """The id that begins like this, or None. Raises `Ambiguous` when several do."""
         with self.db.reading():
             try:
-                return self._id(prefix)
+                return lookup.full_id(self.db, prefix)
             except NotFound:
                 return None
 
     def verify(self, repair: bool = False) -> list[Finding]:
-        """Everything that is wrong with the store: damaged, missing or dangling. `repair` mends what is safe to mend."""
+        """Everything that is wrong with the store: damaged, missing, dangling. `repair` mends what is safe to mend."""
         found = []
-        for finding, mend in verify.findings(self.db, self._load, self.clock()):
+        for finding, mend in verify.findings(self.db, self.load, self.clock()):
             if repair and mend is not None:
-                self._write(lambda at, mend=mend: mend())  # type: ignore[misc]
+                self.write(lambda _, mend=mend: mend())  # type: ignore[misc]
                 finding = Finding(finding.code, finding.subject, finding.detail, True)
             found.append(finding)
         return found
@@ -240,7 +194,7 @@ class Store:
     def content(self, id: str, position: int = 0, chunk: int = 65_536) -> Iterator[bytes]:
         """The content of one block, as bytes, a piece at a time: for what is too large to hold in memory."""
         with self.db.reading():
-            row = self.db.row("content_place", self._number(id), position)
+            row = self.db.row("content_place", lookup.number(self.db, id), position)
             blob = self.db.row("blob", row[2]) if row and row[2] is not None else None
         if row is None:
             raise NotFound(f"Message {id!r} has no block {position}.")
@@ -249,7 +203,7 @@ class Store:
             return compress.decompress_chunks(stored) if blob[2] == "zstd" else stored
         return iter([compress.decompress(row[1]) if row[1] is not None else (row[0] or "").encode()])
 
-    # Sessions ----------------------------------------------------------------------------------------------------------
+    # Sessions -------------------------------------------------------------------------------------------------------
 
     def session(
         self,
@@ -262,17 +216,15 @@ class Store:
         extra: Json = None,
     ) -> Session:
         """The session with this key, found or made. What else is given is written down, whether it is new or not."""
-        parsed = ids.parse_key(key)
-        given = (directory, column(title), agent, model, json_text(extra))
-        row = self.db.row("session_state", key)
-        if row is None or any(value is not None for value in given):
-            self._write(lambda at: self._make_or_update(key, parsed, given, at))
+        parse_key(key)
+        given = sessions.Description(directory, title, agent, model, extra)
+        if not given.is_empty or self.db.row("session_state", key) is None:
+            self.write(lambda now: sessions.make_or_update(self.db, key, given, now))
         return Session(self, key)
 
     def find_session(self, key: str) -> SessionInfo | None:
         """What is known of a session, or None if there is none."""
-        row = self.db.row("session", key)
-        return None if row is None else codec.session_info(row)
+        return sessions.find(self.db, key)
 
     def sessions(
         self,
@@ -295,21 +247,25 @@ class Store:
 
     def delete_session(self, key: str, *, keep: bool = True) -> None:
         """Deletes a session, its delegates, and every message that no other session reaches. Raises `NotFound`."""
-        self._write(lambda at: self._delete_session(key, at, keep))
+        self.write(lambda now: sessions.delete(self.db, key, now, keep))
 
-    def turns(self, session: str | None = None, *, status: str | None = None, limit: int | None = None) -> list[TurnInfo]:
+    def turns(
+        self, session: str | None = None, *, status: str | None = None, limit: int | None = None
+    ) -> list[TurnInfo]:
         """Turns, the newest first."""
         limit = EVERYTHING if limit is None else limit
         return [codec.turn_info(row) for row in self.db.rows("turns", session, status, EVERYTHING, limit)]
 
-    def turn(self, id: str) -> TurnInfo:
+    def turn_info(self, id: str) -> TurnInfo:
         """The turn whose first message is this. Raises `NotFound`."""
-        row = self.db.row("turn", self._number(id))
+        row = self.db.row("turn", lookup.number(self.db, id))
         if row is None:
             raise NotFound(f"No turn begins at message {id!r}.")
         return codec.turn_info(row)
 
-    def usage(self, session: str | None = None, *, by: Literal["session", "model", "day"] | None = None) -> list[Totals]:
+    def usage(
+        self, session: str | None = None, *, by: Literal["session", "model", "day"] | None = None
+    ) -> list[Totals]:
         """Tokens and cost: one total, or one for each session, model or day."""
         if by == "session":
             return [codec.totals(row) for row in self.db.rows("usage_by_session")]
@@ -321,21 +277,21 @@ class Store:
         if row is None:
             return None
         if row[0] is not None:
-            return dict(self.db.rows("ids", json_list([row[0]]))).get(row[0])
+            return lookup.id_of(self.db, row[0])
         found = self.db.row("session_by_number", row[1])
         return found[0] if found else None
 
     def name_externally(self, kind: str, value: str, *, message: str | None = None, session: str | None = None) -> None:
         """Remembers what others call a message or a session. A name that is known already stays as it is."""
 
-        def write(at: int) -> None:
-            number = None if message is None else self._number(message)
+        def work(_: int) -> None:
+            number = None if message is None else lookup.number(self.db, message)
             owner = None if session is None else turns.state(self.db, session).n
             self.db.run("insert_external", kind, value, number, owner)
 
-        self._write(write)
+        self.write(work)
 
-    # Search ------------------------------------------------------------------------------------------------------------
+    # Search ---------------------------------------------------------------------------------------------------------
 
     def search(
         self,
@@ -364,14 +320,14 @@ class Store:
         filters = (role, column(label), since, until, channel, session, limit, offset)
         with self.db.reading():
             rows = self.db.rows("search_newest" if order == "newest" else "search_ranked", query, *filters)
-            return self._hits([n for (n,) in rows], words, paths)
+            return search.hits(self.db, [n for (n,) in rows], words, paths, self.load)
 
     def index(self) -> None:
         """Brings the search index up to date. A search does this by itself."""
         while not self.db.read_only and search.is_behind(self.db):
-            self._write(lambda at: search.index_page(self.db, self._load))
+            self.write(lambda _: search.index_page(self.db, self.load))
 
-    # Trash and retention -----------------------------------------------------------------------------------------------
+    # Trash and retention --------------------------------------------------------------------------------------------
 
     def trash(self) -> list[TrashEntry]:
         """What was deleted and can be restored, the newest first."""
@@ -380,16 +336,16 @@ class Store:
     def restore(self, name: str) -> list[str]:
         """Brings back a trash entry, by its id or by a message or session in it, under the same ids.
 
-        Raises `NotFound`, `Refused` when the message before it is still in the trash, and `Conflict` when its key is in use.
+        Raises `NotFound`, `Refused` when the message before it is still in the trash, `Conflict` when a key is in use.
         """
-        return self._write(lambda at: trash.restore(self.db, name, at))
+        return self.write(lambda now: trash.restore(self.db, name, now))
 
     def purge(self, older_than: timedelta | float = 0) -> int:
         """Removes for good what was deleted longer ago than this (in seconds); says how many entries."""
-        return self._write(lambda at: trash.purge(self.db, at - microseconds(older_than) + 1))
+        return self.write(lambda now: trash.purge(self.db, now - microseconds(older_than) + 1))
 
     def clean(self, older_than: timedelta | float, dry_run: bool = True) -> list[SessionInfo]:
-        """The sessions that were not used for this long (in seconds). They go to the trash only if `dry_run` is False."""
+        """The sessions not used for this long (in seconds). They go to the trash only if `dry_run` is False."""
         limit = self.clock() - microseconds(older_than)
         idle = [info for (key,) in self.db.rows("idle_sessions", limit) if (info := self.find_session(key))]
         if not dry_run:
@@ -401,18 +357,21 @@ class Store:
         """Writes a consistent copy to a new file, while others go on writing. Raises `Refused` if the file exists."""
         self.db.backup(Path(target))
 
-    # Inside ------------------------------------------------------------------------------------------------------------
+    # For the modules of the store -----------------------------------------------------------------------------------
 
-    def _write(self, work: Callable[[int], T]) -> T:
+    def write(self, work: Callable[[int], T]) -> T:
         """Does work in one transaction, with one `now` for all of it."""
         with self.db.writing():
             return work(self.clock())
 
-    def _load(self, rows: Sequence[Row]) -> list[Node]:
-        return codec.nodes(rows, lambda missing: dict(self.db.rows("ids", json_list(missing))))
+    def load(self, rows: Sequence[Row]) -> list[Node]:
+        """The nodes of these rows."""
+        return codec.nodes(rows, lambda missing: lookup.ids_of(self.db, missing))
 
-    def _dialog(self, rows: list[Row], last: int | None) -> list[Node]:
-        path = self._load(rows)
+    def load_path(self, statement: str, name: str, last: int | None) -> list[Node]:
+        """The load path: one statement, from the root to a message or to where a session stands."""
+        with self.db.reading():
+            path = self.load(self.db.rows(statement, name, -1 if last is None else last))
         path.reverse()
         if last is None and path and path[0].parent_id is not None:
             raise Corrupt(f"The path of {path[-1].id!r} does not lead to a root; run verify().")
@@ -424,131 +383,12 @@ class Store:
         while limit > 0:
             with self.db.reading():
                 rows = self.db.rows("page_up" if ascending else "page_down", at, min(limit, PAGE), offset)
-                page = self._load(rows)
+                page = self.load(rows)
             if not page:
                 return
             at, offset, limit = rows[-1][0], 0, limit - len(page)
             yield from page
 
-    def _number(self, id: str) -> int:
-        row = self.db.row("number", id) if ids.is_plain(ids.check_prefix(id)) else None
-        return int(row[0]) if row else self._by_prefix(id)[1]
-
-    def _id(self, id: str) -> str:
-        row = self.db.row("number", ids.check_prefix(id))
-        return id if row else self._by_prefix(id)[0]
-
-    def _by_prefix(self, prefix: str) -> tuple[str, int]:
-        rows = self.db.rows("numbers_by_prefix", prefix, ids.next_prefix(prefix)) if len(prefix) >= ids.SHORTEST_PREFIX else []
-        if not rows:
-            raise NotFound(f"There is no message {prefix!r}.")
-        if len(rows) > 1:
-            raise Ambiguous(f"{prefix!r} could be {ids.names((row[0] for row in rows), 5)}; type more of it.")
-        return rows[0][0], rows[0][1]
-
-    def _numbers(self, wanted: Sequence[str]) -> dict[str, int]:
-        found = dict(self.db.rows("numbers", json_list(map(ids.check_prefix, wanted))))
-        lost = []
-        for id_ in wanted:
-            if id_ not in found:
-                try:
-                    found[id_] = self._by_prefix(id_)[1]
-                except NotFound:
-                    lost.append(id_)
-        if lost:
-            raise NotFound(f"There is no message {ids.names(lost)}.")
-        return found
-
-    def _make_or_update(self, key: str, parsed: ids.Key, given: tuple[str | None, ...], at: int) -> int:
-        row = self.db.row("session_state", key)
-        if row is None:
-            parent = self.db.row("session_state", parsed.parent) if parsed.parent else None
-            return self._insert_session(key, parsed, given, at, parent=parent[0] if parent else None)
-        self.db.run("update_session", *given, at, row[0])
-        return int(row[0])
-
-    def _insert_session(
-        self, key: str, parsed: ids.Key, given: tuple[str | None, ...], at: int,
-        *, head: int | None = None, parent: int | None = None, parent_message: int | None = None, forked_from: str | None = None,
-    ) -> int:  # fmt: skip
-        directory, title, agent, model, extra = given
-        row = self.db.row(
-            "insert_session", key, parsed.channel, parsed.channel_id, directory, head, parent, parent_message,
-            forked_from, title, agent or parsed.agent, model, extra, at, at,
-        )  # fmt: skip
-        assert row is not None
-        return int(row[0])
-
-    def _fork(self, id: str, key: str | None, title: str | None, source: str | None) -> Session:
-        """A session that stands at a message, and takes over what its source says of itself."""
-
-        def write(at: int) -> str:
-            number = self._number(id)
-            info = self.find_session(source) if source else None
-            name = key or self._fork_key(info.channel if info else None)
-            if self.db.row("session_state", name):
-                raise Conflict(f"There is a session {name!r} already; choose another key.")
-            given = (
-                (info.directory, column(title or info.title), info.agent, info.model, json_text(info.extra))
-                if info
-                else (None, column(title), None, None, None)
-            )
-            self._insert_session(name, ids.parse_key(name), given, at, head=number, forked_from=source)
-            return name
-
-        return Session(self, self._write(write))
-
-    def _fork_key(self, channel: str | None) -> str:
-        def used(wanted: list[str]) -> set[str]:
-            return {name for name in wanted if self.db.row("session_state", prefix + name)}
-
-        prefix = f"{channel}:fork:" if channel else "fork:"
-        return prefix + ids.mint_free(1, used)[0]
-
-    def _delete_session(self, key: str, at: int, keep: bool) -> None:
-        session = turns.free(self.db, key, at)
-        family, queue = [session.n], [session.n]
-        while queue:
-            for n, child in self.db.rows("child_sessions", queue.pop()):
-                turns.free(self.db, child, at)
-                family.append(n)
-                queue.append(n)
-        heads = {n: turns.state(self.db, row[0]).head for n in family if (row := self.db.row("session_by_number", n))}
-        doomed = {one for n in family for one in trash.deletable(self.db, n, heads.get(n))}
-        trash.delete(self.db, sorted(doomed), at, f"session {key}", keep, family)
-
-    def _hits(self, numbers: Iterable[int], words: str, paths: bool) -> list[Hit]:
-        wanted = list(numbers)
-        if not wanted:
-            return []
-        every = json_list(wanted)
-        rows = self.db.rows("nodes", every)
-        nodes = dict(zip(dict.fromkeys(row[0] for row in rows), self._load(rows), strict=True))
-        turn_of = {row[0]: row[3] for row in rows}
-        session_of = dict(self.db.rows("sessions_of_turns", json_list({turn for turn in turn_of.values() if turn is not None})))
-        path_of: dict[int, list[str]] = {}
-        if paths:
-            for hit, id_ in self.db.rows("paths", every):
-                path_of.setdefault(hit, []).append(id_)
-        return [
-            Hit(
-                nodes[n],
-                search.snippet(search.words_of(nodes[n].message), words),
-                session_of.get(turn_of[n]),
-                tuple(path_of.get(n, ())),
-            )
-            for n in wanted
-        ]
-
 
 def microseconds(span: timedelta | float) -> int:
     return int((span if isinstance(span, (int, float)) else span.total_seconds()) * 1_000_000)
-
-
-def codec_names(wanted: Sequence[str]) -> str:
-    return ids.names(wanted)
-
-
-def messages_of(dialog: Iterable[Message | Node]) -> list[Message]:
-    """The messages of a dialog that may be made of nodes."""
-    return [item.message if isinstance(item, Node) else item for item in dialog]

@@ -11,7 +11,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterable
 from typing import Any
 
-from bough import ids
+from bough import ids, lookup
 from bough.codec import column, json_list, uncolumn
 from bough.compress import compress, decompress
 from bough.db import Database
@@ -23,11 +23,14 @@ SESSION = "session "
 """Before the key of a session among the names of the trash: keys and ids share one index."""
 
 
-def delete(db: Database, doomed: list[int], now: int, reason: str, keep: bool, sessions: Iterable[int] = ()) -> str | None:
-    """Removes these messages (with all that is below them) and sessions; the id of the trash entry, if one was kept."""
+def delete(
+    db: Database, doomed: list[int], now: int, reason: str,
+    keep: bool = True, sessions: Iterable[int] = (), emptied: int | None = None,
+) -> None:  # fmt: skip
+    """Removes these messages, which no survivor may follow, and these sessions; `emptied` loses its head."""
     everything = json_list(doomed)
     removed = [list(row) for n in sessions if (row := db.row("session_row", n))]
-    moved = _move_heads(db, set(doomed), {row[0] for row in removed}, now)
+    moved = _move_heads(db, set(doomed), {row[0] for row in removed}, emptied, now)
     cut = _cut_turns(db, set(doomed))
     rows: dict[str, Any] = {
         "messages": db.rows("message_rows", everything),
@@ -38,40 +41,42 @@ def delete(db: Database, doomed: list[int], now: int, reason: str, keep: bool, s
         "moved": moved,
         "cut": cut,
     }
-    if not (doomed or removed):
-        return None
-    for row in removed:
-        db.run("delete_session", row[0])
+    if not (doomed or removed or moved):
+        return
+    for session in removed:
+        db.run("delete_session", session[0])
     for statement in ("delete_externals", "delete_turns", "delete_blocks", "unindex", "delete_messages"):
         db.run(statement, everything)
     if doomed:
         db.run("keep_numbers", doomed[-1])
     if keep:
-        return _keep(db, rows, now, reason)
-    _release(db, rows)
-    return None
+        _keep(db, rows, now, reason)
+    else:
+        _release(db, rows)
 
 
 def deletable(db: Database, session: int, head: int | None) -> list[int]:
     """What only this session reaches: its path and its side branches, less what others stand on or have continued."""
     own = {n for (n,) in db.rows("steps_of_session", session)}
     if head is not None:
-        own |= {n for (n,) in db.rows("ancestors", head)}
+        own |= set(lookup.ancestors(db, head))
     everything = json_list(own)
-    needed = {at for n, _, at, _ in db.rows("sessions_at", everything) if n != session}
+    needed = {at for n, _, at, _ in db.rows("sessions_at", everything, None) if n != session}
     needed |= {parent for parent, n in db.rows("children_of_any", everything) if n not in own}
     kept: set[int] = set()
     for n in needed:
         if n not in kept:
-            kept |= {above for (above,) in db.rows("ancestors", n)}
+            kept |= set(lookup.ancestors(db, n))
     return sorted(own - kept)
 
 
 def entries(db: Database) -> list[TrashEntry]:
-    return [
-        TrashEntry(id_, at, uncolumn(reason) or "", count, tuple(name[len(SESSION) :] for (name,) in db.rows("trash_sessions", n)))
-        for n, id_, at, reason, count in db.rows("trash")
-    ]
+    """What is in the trash, the newest first."""
+    found = []
+    for n, id_, deleted_at, reason, count in db.rows("trash"):
+        keys = tuple(name.removeprefix(SESSION) for (name,) in db.rows("trash_sessions", n))
+        found.append(TrashEntry(id_, deleted_at, uncolumn(reason) or "", count, keys))
+    return found
 
 
 def find(db: Database, name: str) -> tuple[int, dict[str, Any]]:
@@ -90,7 +95,9 @@ def restore(db: Database, name: str, now: int) -> list[str]:
     _check_parents(db, rows)
     for row in rows["sessions"]:
         if db.row("session_state", row[1]):
-            raise Conflict(f"There is a session {row[1]!r} again; rename or delete it, then restore. Nothing was changed.")
+            raise Conflict(
+                f"There is a session {row[1]!r} again; rename or delete it, then restore. Nothing was changed."
+            )
     for turn in rows["turns"]:
         if turn[2] is not None and db.row("turn_by_key", turn[1], turn[2]):
             turn[2] = None  # the turn was said again in the meantime, under the same key
@@ -104,8 +111,8 @@ def restore(db: Database, name: str, now: int) -> list[str]:
         if span and span[0] == after:
             db.run("cut_turn", before, turn)
     for session, before, after in rows["moved"]:
-        current = db.row("session_by_number", session)
-        if current and (current[3] or None) == after:
+        current = db.row("session_row", session)
+        if current and current[5] == after:  # nobody has moved it since
             db.run("move_head", before, now, session)
     db.run("index_again", min((row[0] for row in rows["messages"]), default=0))
     db.run("delete_trash", entry)
@@ -122,55 +129,53 @@ def purge(db: Database, before: int) -> int:
 
 
 def payload_blobs(payload: bytes) -> dict[int, int]:
-    """How often a payload holds each blob."""
+    """How often a payload holds each blob. Raises `ValueError` when it cannot be read."""
+    return _blobs(_read(payload))
+
+
+def _blobs(rows: dict[str, Any]) -> dict[int, int]:
     counts: dict[int, int] = {}
-    for row in _read(payload)["blocks"]:
-        if row[10] is not None:
-            counts[row[10]] = counts.get(row[10], 0) + 1
+    for block in rows["blocks"]:
+        if block[10] is not None:
+            counts[block[10]] = counts.get(block[10], 0) + 1
     return counts
 
 
-def _move_heads(db: Database, doomed: set[int], removed: set[int], now: int) -> list[list[Any]]:
-    """Moves the sessions that stand inside to the nearest survivor: (session, head before, id of the head after)."""
+def _move_heads(db: Database, doomed: set[int], removed: set[int], emptied: int | None, now: int) -> list[list[Any]]:
+    """Moves the sessions that stand inside to the nearest survivor: (session, head before, head after)."""
     moved = []
-    for session, key, head, lease in db.rows("sessions_at", json_list(doomed)):
-        if session in removed:
-            continue
+    for session, key, head, lease in db.rows("sessions_at", json_list(doomed), emptied):
         if lease is not None and lease in doomed:
             raise Refused(f"Session {key!r} is in the middle of a turn there; nothing was deleted.")
-        survivor = next((n for (n,) in db.rows("ancestors", head) if n not in doomed), None)
-        db.run("move_head", survivor, now, session)
-        names = dict(db.rows("ids", json_list([survivor]))) if survivor is not None else {}
-        moved.append([session, head, names.get(survivor)])
+        if session not in removed:
+            above = () if session == emptied else lookup.ancestors(db, head)
+            survivor = next((n for n in above if n not in doomed), None)
+            db.run("move_head", survivor, now, session)
+            moved.append([session, head, survivor])
     return moved
 
 
 def _cut_turns(db: Database, doomed: set[int]) -> list[list[int]]:
-    """A turn that loses its end ends earlier: (turn, end before, end after). One that loses its beginning goes whole."""
+    """A turn that loses its end ends earlier: (turn, end before, end after). One that loses its beginning goes."""
     cut = []
     for turn, last in db.rows("turns_ending_in", json_list(doomed)):
         if turn not in doomed:
-            survivor = next(n for (n,) in db.rows("ancestors", last) if n not in doomed)
+            survivor = next(n for n in lookup.ancestors(db, last) if n not in doomed)
             db.run("cut_turn", survivor, turn)
             cut.append([turn, last, survivor])
     return cut
 
 
-def _keep(db: Database, rows: dict[str, Any], now: int, reason: str) -> str:
+def _keep(db: Database, rows: dict[str, Any], now: int, reason: str) -> None:
     (name,) = ids.mint_free(1, lambda wanted: taken(db, wanted))
-    row = db.row("insert_trash", name, now, column(reason), len(rows["messages"]), _write(rows))
-    assert row is not None
+    inserted = db.row("insert_trash", name, now, column(reason), len(rows["messages"]), _write(rows))
+    assert inserted is not None
     inside = [name, *(row[1] for row in rows["messages"]), *(SESSION + row[1] for row in rows["sessions"])]
-    db.run_many("insert_trash_name", [(one, row[0]) for one in inside])
-    return name
+    db.run_many("insert_trash_name", [(one, inserted[0]) for one in inside])
 
 
 def _release(db: Database, rows: dict[str, Any]) -> None:
-    counts: dict[int, int] = {}
-    for block in rows["blocks"]:
-        if block[10] is not None:
-            counts[block[10]] = counts.get(block[10], 0) + 1
-    db.run_many("release_blob", [(count, n) for n, count in counts.items()])
+    db.run_many("release_blob", [(count, n) for n, count in _blobs(rows).items()])
     db.run("sweep_blobs")
 
 
@@ -178,7 +183,9 @@ def _check_parents(db: Database, rows: dict[str, Any]) -> None:
     own = {row[0] for row in rows["messages"]}
     for row in rows["messages"]:
         if row[2] is not None and row[2] not in own and db.row("step", row[2]) is None:
-            raise Refused(f"The message before {row[1]!r} is in the trash too; restore that first. Nothing was changed.")
+            raise Refused(
+                f"The message before {row[1]!r} is in the trash too; restore that first. Nothing was changed."
+            )
 
 
 def _write(rows: dict[str, Any]) -> bytes:
@@ -196,4 +203,3 @@ def _read(payload: bytes) -> dict[str, Any]:
 
     rows: dict[str, Any] = json.loads(decompress(payload), object_hook=hook)
     return rows
-

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from bough.model import Node
 
@@ -49,7 +49,7 @@ def grow(nodes: Iterable[Node]) -> list[Tree]:
     Parents come before their children. A node whose parent is not among them begins a tree.
     """
     trees = {node.id: Tree(node) for node in nodes}
-    roots = []
+    roots: list[Tree] = []
     for tree in trees.values():
         parent = trees.get(tree.node.parent_id or "")
         (parent.children if parent else roots).append(tree)
@@ -60,3 +60,28 @@ def grow(nodes: Iterable[Node]) -> list[Tree]:
     for siblings in (roots, *(tree.children for tree in trees.values() if len(tree.children) > 1)):
         siblings.sort(key=lambda tree: tree.latest)
     return roots
+
+
+def turn_starts(path: Sequence[Node]) -> list[Node]:
+    """The first node of every turn on a path. Outside turns, each message of the user begins one."""
+    starts = []
+    for place, node in enumerate(path):
+        if node.kind == "summary":
+            continue
+        begins = node.role == "user" if node.turn_id is None else node.turn_id == node.id
+        if begins or place == 0:
+            starts.append(node)
+    return starts
+
+
+def old_part(path: Sequence[Node], keep_turns: int) -> list[Node]:
+    """What a summary of this path has to speak for: its last summary and what followed, less the newest turns."""
+    summary = next((node for node in reversed(path) if node.kind == "summary"), None)
+    places = {node.id: place for place, node in enumerate(path)}
+    first = places[summary.covers] + 1 if summary and summary.covers in places else 0
+    rest = [node for node in path[first:] if node.kind == "message"]
+    starts = turn_starts(rest)
+    if len(starts) <= keep_turns:
+        return []
+    newer = rest.index(starts[-keep_turns])
+    return [*([summary] if summary else []), *rest[:newer]]

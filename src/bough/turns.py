@@ -12,13 +12,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from bough.codec import column, json_list, json_text
+from bough import lookup
+from bough.codec import column, json_text
 from bough.db import Database, Row
 from bough.digest import SIZE, chain
 from bough.errors import Busy, Conflict, Invalid, NotFound, Refused
 from bough.model import Json, Message, Status, Usage
 from bough.owner import is_dead
-from bough.saving import Entry, Saved, insert, one_after_another
+from bough.saving import Entry, Saved, insert
 
 NO_REPLY = "No reply was added."
 LEASE = 900.0
@@ -32,7 +33,7 @@ class Provenance:
     model: str | None = None
     provider: str | None = None
     request_id: str | None = None
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     instructions: str | None = None
     first_token_at: int | None = None
     metadata: dict[str, Json] = field(default_factory=dict)
@@ -123,7 +124,7 @@ def recover(db: Database, now: int) -> int:
     return len(abandoned)
 
 
-# One turn, step by step ----------------------------------------------------------------------------------------------
+# One turn, step by step ---------------------------------------------------------------------------------------------
 
 
 def open_turn(
@@ -162,35 +163,28 @@ def reopen(db: Database, key: str, turn: int, now: int, owner: str, lease: float
     return opened
 
 
-def extend(db: Database, turn: Opened, entries: list[Entry], now: int, lease: float) -> list[Saved]:
-    """Adds what the run has produced; the lease begins anew."""
+def extend(db: Database, turn: Opened, entries: list[Entry], p: Provenance, now: int, lease: float) -> list[Saved]:
+    """Adds what the run has produced, and how it came about; the lease begins anew."""
     check_owner(db, turn)
     if entries:
         entries[0].parent = turn.last
     saved = insert(db, entries, now, turn.n)
-    turn.last = saved[-1].n if saved else turn.last
-    write_provenance(db, turn)
+    u, last = p.usage, saved[-1].n if saved else turn.last
+    db.run(
+        "extend_turn", last, p.model, p.provider, p.request_id,
+        u.input_tokens, u.output_tokens, u.cached_tokens, u.reasoning_tokens, u.cost,
+        p.instructions_digest, json_text(p.metadata or None), p.first_token_at, turn.n,
+    )  # fmt: skip
     db.run("take_lease", turn.n, turn.owner, now + int(lease * 1_000_000), turn.session)
     return saved
 
 
-def write_provenance(db: Database, turn: Opened) -> None:
-    p, u = turn.provenance, turn.provenance.usage
-    db.run(
-        "extend_turn", turn.last, p.model, p.provider, p.request_id,
-        u.input_tokens, u.output_tokens, u.cached_tokens, u.reasoning_tokens, u.cost,
-        p.instructions_digest, json_text(p.metadata or None), p.first_token_at, turn.n,
-    )  # fmt: skip
-
-
-def check_owner(db: Database, turn: Opened) -> State:
-    row = db.row("leased_session", turn.session, turn.owner)
-    if row is None:
+def check_owner(db: Database, turn: Opened) -> None:
+    if db.row("leased_session", turn.session, turn.owner) is None:
         raise Conflict(
             f"Turn {turn.id!r} was silent for too long and its session was given to another writer. "
             "What it added is kept as a side branch; fork from it to go on."
         )
-    return State(*row)
 
 
 def finish(db: Database, turn: Opened, status: Status, error: str | None, now: int) -> Status:
@@ -211,7 +205,7 @@ def finish(db: Database, turn: Opened, status: Status, error: str | None, now: i
     return status
 
 
-# A whole turn at once ------------------------------------------------------------------------------------------------
+# A whole turn at once -----------------------------------------------------------------------------------------------
 
 
 def save_turn(
@@ -256,8 +250,8 @@ def turn_ids(db: Database, turn: int) -> list[str]:
     """The ids of a turn's messages, first to last."""
     row = db.row("turn_span", turn)
     assert row is not None
-    span = [n for (n,) in db.rows("ancestors", row[0]) if n >= turn]
-    by_number = dict(db.rows("ids", json_list(span)))
+    span = [n for n in lookup.ancestors(db, row[0]) if n >= turn]
+    by_number = lookup.ids_of(db, span)
     return [by_number[n] for n in sorted(span)]
 
 
@@ -282,12 +276,12 @@ def _reload(db: Database, turn: int, session: int, owner: str, repeated: bool = 
     return Opened(turn, row[0], session, span[1], span[0], owner, provenance, repeated)
 
 
-# A dialog that someone else keeps ------------------------------------------------------------------------------------
+# A dialog that someone else keeps -----------------------------------------------------------------------------------
 
 
-def record(db: Database, key: str, messages: Sequence[Message], entries: list[Entry], now: int, p: Provenance) -> list[str]:
-    """Makes the session stand at the end of this dialog, storing what is not stored yet; the ids of the new messages."""
-    session = free(db, key, now)
+def record(db: Database, key: str, entries: list[Entry], now: int, p: Provenance) -> list[str]:
+    """Makes the session stand at the end of this dialog, storing what is not stored yet; the ids of what is new."""
+    session, messages = free(db, key, now), [entry.message for entry in entries]
     known = _known_prefix(db, session.head, chain(messages))
     fresh = entries[len(known) :]
     if not fresh:
@@ -298,8 +292,8 @@ def record(db: Database, key: str, messages: Sequence[Message], entries: list[En
     saved: list[Saved] = []
     for turn in _split(fresh):
         turn[0].parent, turn[0].after = anchor, None
-        for place, entry in enumerate(turn[1:]):
-            entry.after = place
+        for before, entry in enumerate(turn[1:]):
+            entry.after = before
         unfinished = _unfinished(db, anchor) if turn[0].message.role != "user" else None
         added = insert(db, turn, now + len(saved), turn=unfinished or 0)
         anchor = added[-1].n
@@ -331,7 +325,7 @@ def _known_prefix(db: Database, head: int | None, digests: list[bytes]) -> list[
         at = roots[0][0] if roots else None
     if at is None:
         return []
-    known = sorted(n for (n,) in db.rows("ancestors", at))
+    known = sorted(lookup.ancestors(db, at))
     while len(known) < len(digests):
         below = [n for n, digest in db.rows("steps_below", known[-1]) if digest == digests[len(known)]]
         if not below:
@@ -345,7 +339,7 @@ def _stand_at(db: Database, session: State, known: list[int], messages: Sequence
     target = _last_reply(known, messages)
     if target is None or target == session.head:
         return
-    if session.head is not None and target in {n for (n,) in db.rows("ancestors", session.head)}:
+    if session.head is not None and target in lookup.ancestors(db, session.head):
         return
     db.run("move_head", target, now, session.n)
 
@@ -372,10 +366,3 @@ def _unfinished(db: Database, n: int | None) -> int | None:
     row = db.row("step", n) if n is not None else None
     turn = db.row("turn_span", row[4]) if row is not None and row[4] is not None else None
     return int(row[4]) if row is not None and turn is not None and turn[0] == n and turn[2] != "complete" else None
-
-
-def summary_entry(message: Message, covers: int) -> Entry:
-    (entry,) = one_after_another([message])
-    entry.kind, entry.covers = "summary", covers
-    return entry
-

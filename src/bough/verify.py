@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from hashlib import sha256
+from typing import TypeAlias
 
 from bough import turns
 from bough.compress import decompress
 from bough.db import Database, Row
 from bough.digest import digest
 from bough.errors import BoughError
-from bough.model import Finding, Node
+from bough.model import Finding
+from bough.search import Load
 from bough.trash import payload_blobs
+
+Found: TypeAlias = tuple[Finding, Callable[[], None] | None]
 
 PAGE = 1000
 
 
-def findings(db: Database, load: Callable[[list[Row]], list[Node]], now: int) -> Iterator[tuple[Finding, Callable[[], None] | None]]:
+def findings(db: Database, load: Load, now: int) -> Iterator[Found]:
     """Each finding, with what would mend it safely, if anything does."""
     for problem in db.check():
         yield Finding("engine", "file", problem), None
@@ -27,7 +31,7 @@ def findings(db: Database, load: Callable[[list[Row]], list[Node]], now: int) ->
     yield from _turns(db, now)
 
 
-def _links(db: Database) -> Iterator[tuple[Finding, Callable[[], None] | None]]:
+def _links(db: Database) -> Iterator[Found]:
     rows = db.rows("orphans")
     ids = {n: id_ for id_, n in rows}
     for id_, parent in rows:
@@ -42,7 +46,7 @@ def _links(db: Database) -> Iterator[tuple[Finding, Callable[[], None] | None]]:
         )
 
 
-def _digests(db: Database, load: Callable[[list[Row]], list[Node]]) -> Iterator[tuple[Finding, Callable[[], None] | None]]:
+def _digests(db: Database, load: Load) -> Iterator[Found]:
     known: dict[str, bytes] = {}
     last = 0
     while rows := db.rows("page_up", last, PAGE, 0):
@@ -62,7 +66,7 @@ def _digests(db: Database, load: Callable[[list[Row]], list[Node]]) -> Iterator[
                 yield Finding("digest", id_, "its content or its place is not what was saved"), None
 
 
-def _blobs(db: Database) -> Iterator[tuple[Finding, Callable[[], None] | None]]:
+def _blobs(db: Database) -> Iterator[Found]:
     for id_, position in db.rows("missing_blobs"):
         yield Finding("missing_blob", id_, f"the content of block {position} is gone"), None
     in_trash: dict[int, int] = {}
@@ -90,7 +94,7 @@ def _blobs(db: Database) -> Iterator[tuple[Finding, Callable[[], None] | None]]:
             yield Finding("damaged_blob", f"blob {last}", "its content is not what was saved"), None
 
 
-def _sessions(db: Database) -> Iterator[tuple[Finding, Callable[[], None] | None]]:
+def _sessions(db: Database) -> Iterator[Found]:
     for n, key in db.rows("dangling_heads"):
 
         def stand(n: int = n) -> None:
@@ -100,7 +104,7 @@ def _sessions(db: Database) -> Iterator[tuple[Finding, Callable[[], None] | None
         yield Finding("dangling_head", key, "it stands at a message that is not in the store"), stand
 
 
-def _turns(db: Database, now: int) -> Iterator[tuple[Finding, Callable[[], None] | None]]:
+def _turns(db: Database, now: int) -> Iterator[Found]:
     for (n,) in db.rows("broken_turns"):
         yield (
             Finding("broken_turn", f"turn {n}", "its messages are gone"),

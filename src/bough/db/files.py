@@ -25,7 +25,7 @@ def check_directory(path: Path) -> None:
 
 
 def create_private(path: Path) -> None:
-    """Makes an empty file that only its owner can read; SQLite's side files inherit the mode. An old one is left alone."""
+    """Makes an empty file that only its owner can read; SQLite's side files inherit the mode. An old one stays."""
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import random
 import time
-from types import TracebackType
 
 try:
     import fcntl
@@ -47,7 +46,7 @@ class Gate:
         finally:
             fcntl.lockf(self._file, fcntl.LOCK_UN)
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if self._file >= 0:
             fcntl.flock(self._file, fcntl.LOCK_UN)
 
@@ -60,7 +59,7 @@ class Gate:
             except OSError:
                 if time.monotonic() > deadline:
                     raise Busy(
-                        f"Another process has been writing for {self.patience:g} seconds; nothing was written. Try again."
+                        f"Another process kept writing for {self.patience:g} seconds; nothing was written. Try again."
                     ) from None
                 time.sleep(random.uniform(*pause))
 

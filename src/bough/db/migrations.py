@@ -38,9 +38,11 @@ def migrate(
     """Makes the schema, or brings it to today's version in one transaction. The caller keeps other processes out."""
     newest = VERSION if directory is None else max([VERSION, *(version for version, _ in steps(directory))])
     version, application = connection.pragma("user_version"), connection.pragma("application_id")
-    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    tables = connection.execute("SELECT count(*) FROM sqlite_master").get
     if application != APPLICATION_ID and (tables or version):
-        raise Refused(f"{str(path)!r} is a SQLite file of another program; it was left alone. `bough import` may read it.")
+        raise Refused(
+            f"{str(path)!r} is a SQLite file of another program; it was left alone. `bough import` may read it."
+        )
     if version > newest:
         raise SchemaTooNew(
             f"{str(path)!r} was written by a newer bough (schema {version}, this one knows {newest}); "
@@ -49,7 +51,9 @@ def migrate(
     if version == newest:
         return
     if read_only:
-        raise Refused(f"{str(path)!r} has an older schema ({version}) and cannot be written, so it cannot be brought up to date.")
+        raise Refused(
+            f"{str(path)!r} has an older schema ({version}) and cannot be written, so it cannot be brought up to date."
+        )
     if version == 0 and directory is None:
         before_writing()
         apply(connection, (SCHEMA / "sqlite.sql").read_text("utf-8"), VERSION)
@@ -82,7 +86,7 @@ def back_up(connection: apsw.Connection, path: Path, version: int) -> Path:
         connection.execute("VACUUM INTO ?", (str(target),))
     except (apsw.Error, OSError) as error:
         raise StorageError(
-            f"{str(path)!r} must be brought from schema {version} to {VERSION}, and its backup {str(target)!r} could not "
-            f"be written: {error}. Nothing was changed."
+            f"{str(path)!r} has the older schema {version}, and its backup {str(target)!r} could not be written: "
+            f"{error}. Nothing was changed."
         ) from None
     return target

@@ -158,7 +158,7 @@ WHERE s.activity < ?1 AND (?2 IS NULL OR s.channel = ?2) AND (?3 IS NULL OR s.di
 ORDER BY s.activity DESC LIMIT ?6
 
 -- name: sessions_at
-SELECT n, key, head, lease_turn FROM sessions WHERE head IN (SELECT value FROM json_each(?))
+SELECT n, key, head, lease_turn FROM sessions WHERE head IN (SELECT value FROM json_each(?)) OR n = ?
 
 -- name: idle_sessions
 SELECT key FROM sessions WHERE updated_at < ? AND parent IS NULL AND lease_owner IS NULL ORDER BY activity
@@ -167,9 +167,9 @@ SELECT key FROM sessions WHERE updated_at < ? AND parent IS NULL AND lease_owner
 SELECT n, key FROM sessions WHERE parent = ? ORDER BY n
 
 -- name: insert_session
-INSERT INTO sessions (key, channel, channel_id, directory, head, revision, activity, parent, parent_message,
-                      forked_from, title, agent, model, extra, created_at, updated_at)
-VALUES (?, ?, ?, ?, ?, 0, (SELECT ifnull(max(activity), 0) + 1 FROM sessions), ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n
+INSERT INTO sessions (key, channel, channel_id, directory, head, revision, activity, parent, forked_from, title, agent,
+                      model, extra, created_at, updated_at)
+VALUES (?, ?, ?, ?, ?, 0, (SELECT ifnull(max(activity), 0) + 1 FROM sessions), ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n
 
 -- name: update_session
 UPDATE sessions SET directory = ifnull(?, directory), title = ifnull(?, title), agent = ifnull(?, agent),

@@ -37,9 +37,11 @@ class SQLite:
         self.read_only = False
         self._migrations = migrations
         self._mutex = threading.RLock()
+        self._connection: apsw.Connection | None = None
+        self._gate = Gate("", patience)
         self._open()
 
-    # The three verbs ---------------------------------------------------------------------------------------------------
+    # The three verbs ------------------------------------------------------------------------------------------------
 
     def rows(self, name: str, *params: Value) -> list[Row]:
         with self._mutex, translated(self.path):
@@ -57,14 +59,16 @@ class SQLite:
         with self._mutex, translated(self.path):
             self._use().executemany(STATEMENTS[name], params)
 
-    # Transactions ------------------------------------------------------------------------------------------------------
+    # Transactions ---------------------------------------------------------------------------------------------------
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         with self._mutex:
             connection = self._use()
             if self.read_only:
-                raise Refused(f"{str(self.path)!r} is open for reading only: the file or its directory cannot be written.")
+                raise Refused(
+                    f"{str(self.path)!r} is open for reading only: the file or its directory cannot be written."
+                )
             with self._gate, translated(self.path), transaction(connection, "BEGIN IMMEDIATE"):
                 yield
 
@@ -78,7 +82,7 @@ class SQLite:
                 with transaction(connection, "BEGIN"):
                     yield
 
-    # The file ----------------------------------------------------------------------------------------------------------
+    # The file -------------------------------------------------------------------------------------------------------
 
     def blob_chunks(self, n: int, size: int) -> Iterator[bytes]:
         offset = 0
@@ -94,8 +98,10 @@ class SQLite:
     def check(self) -> list[str]:
         with self._mutex, translated(self.path):
             found = [row[0] for row in self._use().execute("PRAGMA integrity_check(100)")]
-            keys = [f"a row of {row[0]} refers to a row of {row[2]} that is not there"
-                    for row in self._use().execute("PRAGMA foreign_key_check")]
+            keys = [
+                f"a row of {row[0]} refers to a row of {row[2]} that is not there"
+                for row in self._use().execute("PRAGMA foreign_key_check")
+            ]
         return [finding for finding in found if finding != "ok"] + keys
 
     def backup(self, target: Path) -> None:
@@ -127,7 +133,7 @@ class SQLite:
                     self._gate.close()
                 self._connection = None
 
-    # Opening -----------------------------------------------------------------------------------------------------------
+    # Opening --------------------------------------------------------------------------------------------------------
 
     def _use(self) -> apsw.Connection:
         if self._connection is None:
@@ -140,7 +146,7 @@ class SQLite:
 
     def _open(self) -> None:
         self._owner = os.getpid()
-        self._connection: apsw.Connection | None = None
+        self._connection = None
         check_directory(self.path)
         if self.journal == "wal" and is_network(self.path):
             raise Refused(
@@ -179,7 +185,9 @@ class SQLite:
     def _set_journal(self, connection: apsw.Connection) -> None:
         got = connection.pragma("journal_mode", self.journal)
         if got != self.journal:
-            raise StorageError(f"{str(self.path)!r} cannot be switched to journal mode {self.journal}; it stays in {got}.")
+            raise StorageError(
+                f"{str(self.path)!r} cannot be switched to journal mode {self.journal}; it stays in {got}."
+            )
         connection.execute("PRAGMA synchronous=FULL; PRAGMA journal_size_limit=67108864")
 
     def _open_for_reading(self) -> apsw.Connection:
@@ -247,7 +255,9 @@ def translated(path: Path) -> Iterator[None]:
     except apsw.CantOpenError as error:
         raise StorageError(f"{name} cannot be opened: {error}. Check that it exists and who may read it.") from None
     except apsw.TooBigError:
-        raise Invalid("That content is larger than a database can hold in one piece (1 GB); nothing was written.") from None
+        raise Invalid(
+            "That content is larger than a database can hold in one piece (1 GB); nothing was written."
+        ) from None
     except UnicodeDecodeError as error:
         raise Corrupt(f"{name} holds text that is damaged: {error}. Run verify().") from None
     except apsw.IOError as error:

@@ -1,0 +1,279 @@
+"""The same verbs, awaitable.
+
+Meaning is written once, in the synchronous classes. Each verb here is one hop to a thread, so no transaction spans an
+`await`, and a cancelled save lands whole or not at all: the thread behind it is not stopped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
+
+from bough import recorder, session, store, turn, turns
+from bough.errors import Busy
+from bough.model import Json, Message, Node, SessionInfo
+from bough.recorder import Item, Kept
+
+if TYPE_CHECKING:
+    from typing import Self
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+THREADS = 4
+
+
+class _Facade:
+    """Holds a synchronous object and the threads that its verbs run in."""
+
+    def __init__(self, sync: Any, threads: ThreadPoolExecutor) -> None:
+        self.sync = sync
+        self._threads = threads
+
+    async def _hop(self, verb: Callable[..., R], *args: Any, **kwargs: Any) -> R:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: verb(*args, **kwargs))
+
+
+def hop(verb: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]:
+    """The awaitable form of a synchronous verb."""
+
+    async def awaitable(self: _Facade, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await self._hop(verb, self.sync, *args, **kwargs)
+
+    awaitable.__name__, awaitable.__doc__ = verb.__name__, verb.__doc__
+    return awaitable
+
+
+async def connect(where: str | Path | None = None, **options: Any) -> AsyncStore:
+    """Opens a store; as `bough.connect`."""
+    threads = ThreadPoolExecutor(THREADS, "bough")
+    opened = await asyncio.get_running_loop().run_in_executor(threads, lambda: store.connect(where, **options))
+    return AsyncStore(opened, threads)
+
+
+class AsyncStore(_Facade):
+    """Conversations in one place; `async with` closes it."""
+
+    sync: store.Store
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        await self._hop(self.sync.close)
+        self._threads.shutdown(wait=False)
+
+    save_messages = hop(store.Store.save_messages)
+    get_messages = hop(store.Store.get_messages)
+    delete_messages = hop(store.Store.delete_messages)
+    path = hop(store.Store.path)
+    children = hop(store.Store.children)
+    forest = hop(store.Store.forest)
+    label = hop(store.Store.label)
+    find_id = hop(store.Store.find_id)
+    verify = hop(store.Store.verify)
+    find_session = hop(store.Store.find_session)
+    sessions = hop(store.Store.sessions)
+    delete_session = hop(store.Store.delete_session)
+    turns = hop(store.Store.turns)
+    turn_info = hop(store.Store.turn_info)
+    usage = hop(store.Store.usage)
+    find_external = hop(store.Store.find_external)
+    name_externally = hop(store.Store.name_externally)
+    search = hop(store.Store.search)
+    index = hop(store.Store.index)
+    trash = hop(store.Store.trash)
+    restore = hop(store.Store.restore)
+    purge = hop(store.Store.purge)
+    clean = hop(store.Store.clean)
+    backup = hop(store.Store.backup)
+
+    async def session(self, key: str, **description: Any) -> AsyncSession:
+        """The session with this key, found or made; as `Store.session`."""
+        return AsyncSession(await self._hop(self.sync.session, key, **description), self._threads)
+
+    async def fork(self, id: str, key: str | None = None, title: str | None = None) -> AsyncSession:
+        """A new session that stands at a message; as `Store.fork`."""
+        return AsyncSession(await self._hop(self.sync.fork, id, key, title), self._threads)
+
+    def list_messages(self, offset: int = 0, limit: int | None = None, ascending: bool = False) -> AsyncIterator[Node]:
+        """Every message, the newest first; as `Store.list_messages`."""
+        return self._stream(lambda: self.sync.list_messages(offset, limit, ascending))
+
+    def content(self, id: str, position: int = 0, chunk: int = 65_536) -> AsyncIterator[bytes]:
+        """The content of one block, a piece at a time; as `Store.content`."""
+        return self._stream(lambda: self.sync.content(id, position, chunk), at_once=1)
+
+    async def _stream(self, start: Callable[[], Iterator[R]], at_once: int = store.PAGE) -> AsyncIterator[R]:
+        items = await self._hop(start)
+
+        def some() -> list[R]:
+            return [item for _, item in zip(range(at_once), items, strict=False)]
+
+        while batch := await self._hop(some):
+            for item in batch:
+                yield item
+
+
+class AsyncSession(_Facade):
+    """A persistent name for a message."""
+
+    sync: session.Session
+
+    @property
+    def key(self) -> str:
+        return self.sync.key
+
+    @property
+    def label(self) -> str | None:
+        return self.sync.label
+
+    async def info(self) -> SessionInfo:
+        """What is known of it now."""
+        return await self._hop(lambda: self.sync.info)
+
+    async def head(self) -> str | None:
+        """The id of the message where it stands."""
+        return await self._hop(lambda: self.sync.head)
+
+    path = hop(session.Session.path)
+    turns = hop(session.Session.turns)
+    usage = hop(session.Session.usage)
+    update = hop(session.Session.update)
+    rewind = hop(session.Session.rewind)
+    clear = hop(session.Session.clear)
+    compact = hop(session.Session.compact)
+
+    async def save_turn(self, messages: Sequence[Message], *, wait: float = session.WAIT, **given: Any) -> list[str]:
+        """Appends a complete turn in one transaction; as `Session.save_turn`."""
+        return await retry(lambda: self._hop(self.sync.save_turn, messages, wait=0, **given), wait)
+
+    async def record(self, dialog: Sequence[Message | Node], *, wait: float = session.WAIT, **given: Any) -> list[str]:
+        """Keeps a dialog that the application holds as a whole; as `Session.record`."""
+        return await retry(lambda: self._hop(self.sync.record, dialog, wait=0, **given), wait)
+
+    def turn(
+        self,
+        message: Message | str | None = None,
+        *,
+        wait: float = session.WAIT,
+        busy: Literal["raise", "fork"] = "raise",
+        **given: Any,
+    ) -> AsyncTurn:
+        """A turn, to be used with `async with`; as `Session.turn`."""
+
+        async def open_() -> turn.Turn:
+            try:
+                return await retry(lambda: self._hop(self.sync.turn, message, wait=0, **given), wait)
+            except Busy:
+                if busy == "raise":
+                    raise
+            return await self._hop(self.sync.turn, message, wait=0, busy=busy, **given)
+
+        return AsyncTurn(open_, self._threads)
+
+    async def fork(self, at: str | None = None, key: str | None = None, title: str | None = None) -> AsyncSession:
+        """A new session that stands at a message; as `Session.fork`."""
+        return AsyncSession(await self._hop(self.sync.fork, at, key, title), self._threads)
+
+    async def new(self, title: str | None = None) -> AsyncSession | None:
+        """Starts afresh under the same key; as `Session.new`."""
+        archived = await self._hop(self.sync.new, title)
+        return None if archived is None else AsyncSession(archived, self._threads)
+
+    async def delegate(self, agent: str, run_id: str | None = None, **caller: Any) -> AsyncSession:
+        """The session in which a subagent works for this one; as `Session.delegate`."""
+        return AsyncSession(await self._hop(self.sync.delegate, agent, run_id, **caller), self._threads)
+
+
+class AsyncTurn(_Facade):
+    """A turn that is being written; it opens when the `async with` block is entered."""
+
+    sync: turn.Turn
+
+    def __init__(self, opening: Callable[[], Awaitable[turn.Turn]], threads: ThreadPoolExecutor) -> None:
+        super().__init__(None, threads)
+        self._opening = opening
+
+    async def __aenter__(self) -> Self:
+        self.sync = await self._opening()
+        return self
+
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is None:
+            await self.complete()
+        else:
+            await self._hop(self.sync.end_with, error)
+
+    @property
+    def id(self) -> str:
+        return self.sync.id
+
+    @property
+    def status(self) -> turn.Status:
+        return self.sync.status
+
+    @property
+    def repeated(self) -> bool:
+        return self.sync.repeated
+
+    @property
+    def session(self) -> AsyncSession:
+        return AsyncSession(self.sync.session, self._threads)
+
+    path = hop(turn.Turn.path)
+    add = hop(turn.Turn.add)
+    complete = hop(turn.Turn.complete)
+    interrupt = hop(turn.Turn.interrupt)
+    fail = hop(turn.Turn.fail)
+
+    async def delegate(self, agent: str, run_id: str | None = None, *, call_id: str | None = None) -> AsyncSession:
+        """A subagent's session, linked to the newest message of this turn."""
+        return AsyncSession(await self._hop(self.sync.delegate, agent, run_id, call_id=call_id), self._threads)
+
+
+class AsyncRecorder:
+    """The saving middleware around an awaitable `generate`; as `Recorder`."""
+
+    def __init__(
+        self,
+        saver: AsyncStore,
+        generate: Callable[[list[Message]], Awaitable[Message | Sequence[Message]]],
+        label: str | None = None,
+    ) -> None:
+        self._saver = saver
+        self._generate = generate
+        self._sync = recorder.Recorder(saver.sync, _no_call, label)
+
+    async def __call__(self, dialog: Sequence[Item]) -> list[Kept]:
+        """The dialog, saved, with the reply at its end."""
+        kept = await self.save(dialog)
+        reply = await self._generate([item.message for item in kept])
+        return await self.save([*kept, *([reply] if isinstance(reply, Message) else reply)])
+
+    async def save(self, dialog: Sequence[Item]) -> list[Kept]:
+        """Saves what has no id yet, all or none."""
+        return await self._saver._hop(self._sync.save, dialog)
+
+
+def _no_call(dialog: list[Message]) -> Message:
+    raise AssertionError("the awaitable recorder makes the call itself")
+
+
+async def retry(work: Callable[[], Awaitable[R]], wait: float) -> R:
+    """As `session.retry`, but sleeping does not hold a thread: the turn that is waited for may need it."""
+    for pause in turns.patience(wait):
+        try:
+            return await work()
+        except Busy:
+            await asyncio.sleep(pause)
+    return await work()
+
+
+__all__ = ["AsyncRecorder", "AsyncSession", "AsyncStore", "AsyncTurn", "Json", "connect"]

@@ -1,0 +1,111 @@
+"""Rows of sessions: made, forked and deleted, inside a transaction that the caller holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bough import ids, lookup, trash, turns
+from bough.codec import column, json_text, session_info
+from bough.db import Database, Value
+from bough.errors import Conflict
+from bough.model import Json, SessionInfo
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What an application says of a session; None leaves what is written."""
+
+    directory: str | None = None
+    title: str | None = None
+    agent: str | None = None
+    model: str | None = None
+    extra: Json = None
+
+    @property
+    def columns(self) -> tuple[Value, ...]:
+        return self.directory, column(self.title), self.agent, self.model, json_text(self.extra)
+
+    @property
+    def is_empty(self) -> bool:
+        return self == Description()
+
+
+def find(db: Database, key: str) -> SessionInfo | None:
+    row = db.row("session", key)
+    return None if row is None else session_info(row)
+
+
+def make_or_update(db: Database, key: str, given: Description, now: int) -> int:
+    """The number of the session with this key, which says now what is given."""
+    row = db.row("session_state", key)
+    if row is None:
+        parsed = ids.parse_key(key)
+        parent = db.row("session_state", parsed.parent) if parsed.parent else None
+        return insert(db, key, given, now, parent=parent[0] if parent else None)
+    db.run("update_session", *given.columns, now, row[0])
+    return int(row[0])
+
+
+def insert(
+    db: Database, key: str, given: Description, now: int,
+    *, head: int | None = None, parent: int | None = None, forked_from: str | None = None,
+) -> int:  # fmt: skip
+    parsed = ids.parse_key(key)
+    directory, title, agent, model, extra = given.columns
+    row = db.row(
+        "insert_session", key, parsed.channel, parsed.channel_id, directory, head, parent, forked_from, title,
+        agent or parsed.agent, model, extra, now, now,
+    )  # fmt: skip
+    assert row is not None
+    return int(row[0])
+
+
+def fork(db: Database, at: str, key: str | None, title: str | None, source: str | None, now: int) -> str:
+    """The key of a new session that stands at a message, and takes over what its source says of itself."""
+    head = lookup.number(db, at)
+    origin = find(db, source) if source else None
+    key = key or fork_key(db, origin.channel if origin else None)
+    if db.row("session_state", key):
+        raise Conflict(f"There is a session {key!r} already; choose another key.")
+    given = Description(title=title)
+    if origin:
+        given = Description(origin.directory, title or origin.title, origin.agent, origin.model, origin.extra)
+    insert(db, key, given, now, head=head, forked_from=source)
+    return key
+
+
+def fork_key(db: Database, channel: str | None) -> str:
+    prefix = f"{channel}:fork:" if channel else "fork:"
+
+    def used(wanted: list[str]) -> set[str]:
+        return {name for name in wanted if db.row("session_state", prefix + name)}
+
+    return prefix + ids.mint_free(1, used)[0]
+
+
+def delete(db: Database, key: str, now: int, keep: bool) -> None:
+    """Deletes a session with its delegates, and the messages that nobody else reaches."""
+    family = _family(db, turns.free(db, key, now), now)
+    doomed = {n for session in family for n in trash.deletable(db, session.n, session.head)}
+    trash.delete(db, sorted(doomed), now, f"session {key}", keep, [session.n for session in family])
+
+
+def clear(db: Database, key: str, now: int) -> None:
+    """Leaves a session empty; the messages that nobody else reaches go to the trash."""
+    session = turns.free(db, key, now)
+    doomed = trash.deletable(db, session.n, session.head)
+    trash.delete(db, doomed, now, f"clear {key}", emptied=session.n)
+
+
+def link_delegate(db: Database, parent: str, child: str, message: str | None) -> None:
+    """Remembers which session, and which message of it, a delegate works for."""
+    number = None if message is None else lookup.number(db, message)
+    db.run("link_session", turns.state(db, parent).n, number, turns.state(db, child).n)
+
+
+def _family(db: Database, session: turns.State, now: int) -> list[turns.State]:
+    """A session and everyone who works for it."""
+    family = [session]
+    for member in family:
+        family += [turns.free(db, key, now) for _, key in db.rows("child_sessions", member.n)]
+    return family

@@ -1,0 +1,140 @@
+"""A turn that is being written: what an application holds between the question and the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bough import lookup, turns
+from bough.errors import Conflict, Refused
+from bough.model import Json, Message, Node, Status, TurnInfo, Usage
+from bough.saving import one_after_another
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from bough.session import Session
+
+
+class Turn:
+    """Use it in a `with` block: leaving it completes the turn, an exception leaves the turn as a side branch."""
+
+    def __init__(self, session: Session, opened: turns.Opened, lease: float) -> None:
+        self.session = session
+        self.status: Status = "complete" if opened.repeated else "running"
+        self._opened = opened
+        self._lease = lease
+
+    def __repr__(self) -> str:
+        return f"<Turn {self.id!r} of {self.session.key!r}, {self.status}>"
+
+    @property
+    def id(self) -> str:
+        """The id of its first message; the turn can be resumed by it."""
+        return self._opened.id
+
+    @property
+    def repeated(self) -> bool:
+        """Whether it was completed before, under the same idempotency key; then it adds nothing."""
+        return self._opened.repeated
+
+    @property
+    def info(self) -> TurnInfo:
+        """What is stored of it now."""
+        return self.session.store.turn_info(self.id)
+
+    @property
+    def last(self) -> str:
+        """The id of the newest message of this turn."""
+        return lookup.id_of(self.session.store.db, self._opened.last) or self.id
+
+    def path(self, last: int | None = None) -> list[Node]:
+        """The dialog so far, with what this turn has added."""
+        return self.session.store.path(self.last, last)
+
+    def add(
+        self,
+        reply: Message | Sequence[Message],
+        *,
+        raw: Json = None,
+        model: str | None = None,
+        provider: str | None = None,
+        usage: Usage | None = None,
+        request_id: str | None = None,
+        first_token_at: int | None = None,
+        metadata: dict[str, Json] | None = None,
+    ) -> list[str]:
+        """Adds what the run has produced; it is durable when this returns. Tokens and cost add up over a turn.
+
+        `raw` is the provider's whole reply, kept verbatim with the first message. Raises `Conflict` when the turn was
+        silent for longer than its lease and another writer took the session.
+        """
+        store = self.session.store
+        if self.repeated:
+            return turns.turn_ids(store.db, self._opened.n)
+        if self.status != "running":
+            raise Refused(f"Turn {self.id!r} is {self.status}; open another one.")
+        messages = [reply] if isinstance(reply, Message) else list(reply)
+        if raw is not None and messages:
+            messages[0] = replace(messages[0], envelope=raw)
+        entries = one_after_another(messages, self.session.label)
+        p = self._opened.provenance
+        news = replace(
+            p,
+            model=model or p.model,
+            provider=provider or p.provider,
+            request_id=request_id or p.request_id,
+            usage=p.usage + (usage or Usage()),
+            first_token_at=p.first_token_at or first_token_at,
+            metadata=p.metadata | (metadata or {}),
+        )
+        saved = store.write(lambda now: turns.extend(store.db, self._opened, entries, news, now, self._lease))
+        self._opened.provenance = news
+        self._opened.last = saved[-1].n if saved else self._opened.last
+        return [one.id for one in saved]
+
+    def delegate(self, agent: str, run_id: str | None = None, *, call_id: str | None = None) -> Session:
+        """A subagent's session, linked to the newest message of this turn."""
+        return self.session.delegate(agent, run_id, message=self.last, call_id=call_id)
+
+    def complete(self) -> None:
+        """Makes the turn part of the session; one without a reply is put aside instead.
+
+        Raises `Conflict` when the session was moved, or taken over, in the meantime; the turn is then a side branch.
+        """
+        if self._end("complete", None) == "interrupted" and self.info.error != turns.NO_REPLY:
+            raise Conflict(
+                f"Session {self.session.key!r} moved on while turn {self.id!r} was being written. "
+                "The turn is kept as a side branch; fork from it to go on."
+            )
+
+    def interrupt(self, why: str | None = None) -> None:
+        """Puts the turn aside: it can be resumed by its id."""
+        self._end("interrupted", why)
+
+    def fail(self, why: str) -> None:
+        """Marks the turn as failed: kept, never part of the session's dialog. It can be resumed."""
+        self._end("failed", why)
+
+    def _end(self, status: Status, why: str | None) -> Status:
+        if self.status == "running":
+            store = self.session.store
+            self.status = store.write(lambda now: turns.finish(store.db, self._opened, status, why, now))
+        return self.status
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is None:
+            self.complete()
+        else:
+            self.end_with(error)
+
+    def end_with(self, error: BaseException) -> None:
+        """Ends the turn as an exception demands: failed, or interrupted by Ctrl+C and the like."""
+        if isinstance(error, Exception):
+            self.fail(f"{type(error).__name__}: {error}")
+        else:
+            self.interrupt(type(error).__name__)
