@@ -1,0 +1,1 @@
+"""The proofs that nothing acknowledged is lost and nothing half-done looks done."""

@@ -1,0 +1,160 @@
+"""A disk that remembers what it was told, forgets what was not synced, and fails when asked to.
+
+A shim over SQLite's own file layer. Real files are written, so that the store works as ever; beside that every write,
+truncate, sync and delete is noted. From the notes `image` makes what a disk may hold after the power went: everything
+that was synced, and any of the 512-byte sectors of the rest.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Literal
+
+import apsw
+
+from bough.db.sqlite import SQLite
+
+SECTOR = 512
+_numbers = count()
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    file: str
+    verb: Literal["open", "write", "truncate", "sync", "delete"]
+    offset: int = 0
+    data: bytes = b""
+
+
+@dataclass
+class Disk:
+    """What happened to the files, and what shall go wrong."""
+
+    ops: list[Op] = field(default_factory=list)
+    error: type[apsw.Error] | None = None
+    countdown: int = 0
+    """Writes and syncs until the error happens."""
+    lasting: bool = False
+    """Whether everything after it fails too, until `heal`."""
+    failed: int = 0
+
+    def fail(self, error: type[apsw.Error], at: int, lasting: bool = False) -> None:
+        self.error, self.countdown, self.lasting, self.failed = error, at, lasting, 0
+
+    def heal(self) -> None:
+        self.error = None
+
+    def strain(self) -> None:
+        """Called before each write and sync; raises when its hour has come."""
+        if self.error is None:
+            return
+        self.countdown -= 1
+        if self.countdown == 0 or (self.lasting and self.countdown < 0):
+            self.failed += 1
+            raise self.error("the disk was told to fail")
+
+    def image(self, cut: int, rng: random.Random) -> dict[str, bytes]:
+        """The files after a power cut just before operation `cut`."""
+        synced = {op.file: at for at, op in enumerate(self.ops[:cut]) if op.verb == "sync"}
+        any_sync = max(synced.values(), default=-1)
+        files: dict[str, bytearray] = {}
+        for at, op in enumerate(self.ops[:cut]):
+            durable = at <= synced.get(op.file, -1)
+            if op.verb == "delete":
+                # SQLite syncs the directory with a deletion that matters; a later sync carries the others along.
+                if op.offset or at < any_sync or rng.random() < 0.5:
+                    files.pop(op.file, None)
+                continue
+            content = files.setdefault(op.file, bytearray())
+            if op.verb == "write":
+                _write(content, op, durable, rng)
+            elif op.verb == "truncate" and (durable or rng.random() < 0.5):
+                del content[op.offset :]
+        return {name: bytes(content) for name, content in files.items()}
+
+
+def _write(content: bytearray, op: Op, durable: bool, rng: random.Random) -> None:
+    kept = 1.0 if durable else rng.choice((0.0, 0.5, 1.0))
+    for start in range(0, len(op.data), SECTOR):
+        if durable or rng.random() < kept:
+            piece = op.data[start : start + SECTOR]
+            at = op.offset + start
+            if len(content) < at:
+                content.extend(bytes(at - len(content)))
+            content[at : at + len(piece)] = piece
+
+
+class ShimFile(apsw.VFSFile):
+    def __init__(self, disk: Disk, name: str | apsw.URIFilename | None, flags: list[int]) -> None:
+        self.disk = disk
+        self.name = base(name.filename() if isinstance(name, apsw.URIFilename) else name or "")
+        super().__init__("", name, flags)
+        if self.name:
+            disk.ops.append(Op(self.name, "open"))
+
+    def xWrite(self, data: bytes, offset: int) -> None:
+        self.disk.strain()
+        if self.name:
+            self.disk.ops.append(Op(self.name, "write", offset, bytes(data)))
+        super().xWrite(data, offset)
+
+    def xTruncate(self, newsize: int) -> None:
+        if self.name:
+            self.disk.ops.append(Op(self.name, "truncate", newsize))
+        super().xTruncate(newsize)
+
+    def xSync(self, flags: int) -> None:
+        self.disk.strain()
+        if self.name:
+            self.disk.ops.append(Op(self.name, "sync"))  # the real disk need not be waited for
+
+
+class Shim(apsw.VFS):
+    def __init__(self, disk: Disk) -> None:
+        self.name = f"disk{next(_numbers)}"
+        self.disk = disk
+        super().__init__(self.name, "")
+
+    def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> ShimFile:
+        return ShimFile(self.disk, name, flags)
+
+    def xDelete(self, filename: str, syncdir: bool) -> None:
+        self.disk.ops.append(Op(base(filename), "delete", int(syncdir)))
+        super().xDelete(filename, syncdir)
+
+
+def base(name: str) -> str:
+    return Path(name).name
+
+
+class Careless(apsw.Connection):
+    """A connection that says it syncs, and does so less."""
+
+    synchronous = "FULL"
+
+    def execute(self, statements: str, *args: object, **kwargs: object) -> apsw.Cursor:  # type: ignore[override]
+        weaker = statements.replace("synchronous=FULL", f"synchronous={self.synchronous}")
+        return super().execute(weaker, *args, **kwargs)  # type: ignore[arg-type]
+
+
+class OnShim(SQLite):
+    """bough's SQLite on the shim. Small checkpoints, so that a short run has many."""
+
+    def __init__(
+        self, path: Path, disk: Disk, *, synchronous: str = "FULL", checkpoint: int = 60, patience: float = 5
+    ) -> None:
+        self.shim = Shim(disk)
+        self.synchronous = synchronous
+        self.checkpoint = checkpoint
+        super().__init__(path, patience=patience)
+
+    def connect(self) -> apsw.Connection:
+        connection = Careless(str(self.path), vfs=self.shim.name, statementcachesize=200)
+        connection.synchronous = self.synchronous
+        # Without shared memory, which a shim does not have, WAL needs the file for itself.
+        connection.execute("PRAGMA locking_mode=exclusive").fetchall()
+        connection.execute(f"PRAGMA wal_autocheckpoint={self.checkpoint}").fetchall()
+        return connection

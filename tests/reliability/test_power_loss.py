@@ -1,0 +1,302 @@
+"""Power cuts at random moments, and disks that fail at every single operation."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import apsw
+import pytest
+
+import bough
+from bough import BoughError, Store, Usage
+
+from .checks import assert_sound, reopened, steps
+from .crew import alone
+from .disk import Disk, OnShim
+
+SEED = int(os.environ.get("BOUGH_SEED", "0")) or random.SystemRandom().randrange(1, 10**9)
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Path]:
+    """A directory where thousands of small files cost nothing."""
+    fast = Path("/dev/shm")
+    if not (fast.is_dir() and os.access(fast, os.W_OK)):
+        yield tmp_path
+        return
+    place = Path(tempfile.mkdtemp(prefix="bough-", dir=fast))
+    yield place
+    shutil.rmtree(place)
+
+
+# Power cuts ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class History:
+    """What was acknowledged, and how far the disk was told about it by then."""
+
+    turns: list[tuple[int, str, str]] = field(default_factory=list)
+    """(operations so far, session, turn)"""
+    steps: list[tuple[int, str]] = field(default_factory=list)
+    """(operations so far, id of a message of a turn that was open then)"""
+    deleted: list[tuple[int, str]] = field(default_factory=list)
+
+
+def live(path: Path, turns: int, synchronous: str = "FULL") -> tuple[Disk, History]:
+    """A life of writing on a disk that takes notes, in a process that is gone when the power is."""
+    return alone(write, path, turns, synchronous)
+
+
+def write(path: Path, turns: int, synchronous: str) -> tuple[Disk, History]:
+    disk, history = Disk(), History()
+    with Store(OnShim(path, disk, synchronous=synchronous)) as store:
+        for number in range(turns):
+            key, name = f"cli:{number % 5}", f"t{number}"
+            session = store.session(key)
+            messages = steps(name, 2 + number % 4, "x" * (number % 3 * 4000))
+            if number % 3:
+                session.save_turn(messages)
+            else:
+                with session.turn(messages[0]) as turn:
+                    history.steps.append((len(disk.ops), turn.id))
+                    for message in messages[1:]:
+                        history.steps += [(len(disk.ops), id_) for id_ in turn.add(message)]
+            history.turns.append((len(disk.ops), key, name))
+            if number % 10 == 9:
+                (gone,) = store.save_messages([bough.Save(bough.user(f"gone{number} 0/1"))])
+                store.delete_messages([gone])
+                history.deleted.append((len(disk.ops), gone))
+                store.search("0/2")
+    return disk, history
+
+
+@dataclass
+class Toll:
+    """How many cuts did what."""
+
+    cuts: int = 0
+    unopenable: int = 0
+    unsound: int = 0
+    lost: int = 0
+    examples: list[str] = field(default_factory=list)
+
+    @property
+    def harmed(self) -> int:
+        return self.unopenable + self.unsound + self.lost
+
+
+def cut_power(place: Path, disk: Disk, history: History, cuts: int, seed: int) -> Toll:
+    """Cuts the power again and again; each time a store is opened on what the disk kept, and checked."""
+    toll, rng = Toll(), random.Random(seed)
+    for number in range(cuts):
+        cut = rng.randrange(0, len(disk.ops) + 1)
+        directory = place / f"cut{number}"
+        directory.mkdir()
+        for name, content in disk.image(cut, rng).items():
+            (directory / name).write_bytes(content)
+        toll.cuts += 1
+        try:
+            with bough.connect(directory / "x.db") as store:
+                lost = missing(store, history, cut)
+                assert_sound(store)
+            if lost:
+                toll.lost += 1
+                toll.examples.append(f"cut {cut}: lost {lost}")
+        except AssertionError as error:
+            toll.unsound += 1
+            toll.examples.append(f"cut {cut}: {error}")
+        except BoughError as error:
+            toll.unopenable += 1
+            toll.examples.append(f"cut {cut}: {error!r}")
+        shutil.rmtree(directory)
+    return toll
+
+
+def missing(store: Store, history: History, cut: int) -> list[str]:
+    """What was acknowledged before the cut and is not there after it."""
+    there: dict[str, list[str]] = {}
+    for info in store.sessions():
+        path = store.session(info.key).path()
+        there[info.key] = [node.message.text.split(" ")[0] for node in path if node.id == node.turn_id]
+    lost = [name for at, key, name in history.turns if at <= cut and name not in there.get(key, [])]
+    for key, names in there.items():
+        order = [name for _, of, name in history.turns if of == key]
+        assert names == order[: len(names)], "the turns are not in the order of saying"
+    known = {node.id for node in store.list_messages()}
+    lost += [id_ for at, id_ in history.steps if at <= cut and id_ not in known]
+    in_trash = len(store.trash())
+    lost += [id_ for at, id_ in history.deleted[in_trash:] if at <= cut]
+    lost += [f"{id_} came back" for at, id_ in history.deleted if at <= cut and id_ in known]
+    return lost
+
+
+def test_power_cuts_lose_nothing_acknowledged_and_damage_nothing(memory: Path) -> None:
+    disk, history = live(memory / "x.db", turns=70)
+    toll = cut_power(memory, disk, history, cuts=300, seed=SEED)
+    assert toll.cuts == 300
+    assert toll.harmed == 0, f"again with BOUGH_SEED={SEED}: {toll.examples[:5]}"
+
+
+@pytest.mark.soak
+def test_thousands_of_power_cuts_lose_nothing(memory: Path) -> None:
+    for round_ in range(20):
+        place = memory / str(round_)
+        place.mkdir()
+        disk, history = live(place / "x.db", turns=150)
+        toll = cut_power(place, disk, history, cuts=500, seed=SEED + round_)
+        assert toll.harmed == 0, f"again with BOUGH_SEED={SEED + round_}: {toll.examples[:5]}"
+
+
+@pytest.mark.parametrize("synchronous", ["NORMAL", "OFF"])
+def test_the_same_check_finds_the_loss_when_the_store_syncs_less(memory: Path, synchronous: str) -> None:
+    disk, history = live(memory / "x.db", turns=40, synchronous=synchronous)
+    toll = cut_power(memory, disk, history, cuts=60, seed=SEED)
+    assert toll.lost + toll.unopenable > 20, f"BOUGH_SEED={SEED}: {toll}"
+
+
+def test_the_same_check_finds_a_disk_that_lies_about_syncing(memory: Path) -> None:
+    disk, history = live(memory / "x.db", turns=40)
+    last = max(at for at, op in enumerate(disk.ops) if op.verb == "sync")
+    honest = Disk(ops=[op for op in disk.ops[: last + 1] if op.verb != "sync"])
+    everything = History(turns=[(0, key, name) for _, key, name in history.turns])
+    toll = cut_power(memory, honest, everything, cuts=30, seed=SEED)
+    assert toll.harmed == 30
+
+
+# A disk that fails ---------------------------------------------------------------------------------------------------
+
+
+Work = Callable[[Store, str], None]
+
+
+def one_turn(store: Store, name: str) -> None:
+    store.session("cli:a").save_turn(steps(name, 4, "x" * 9000), idempotency_key=name, wait=0)
+
+
+def steps_of_a_turn(store: Store, name: str) -> None:
+    first, *rest = steps(name, 4, "x" * 9000)
+    with store.session("cli:a").turn(first, idempotency_key=name, wait=0) as turn:
+        for message in rest:
+            turn.add(message)
+
+
+def recorded(store: Store, name: str) -> None:
+    session = store.session("cli:a")
+    session.record([*session.path(), *steps(name, 3)])
+
+
+def deleted_and_restored(store: Store, name: str) -> None:
+    (id_,) = store.save_messages([bough.Save(bough.user(name + "x" * 9000))])
+    store.delete_messages([id_])
+    store.restore(id_)
+    store.delete_messages([id_], keep=False)
+
+
+def searched(store: Store, name: str) -> None:
+    one_turn(store, name)
+    store.search("0/4")
+
+
+def session_made(store: Store, name: str) -> None:
+    store.session(f"cli:{name}", title=name, extra={"name": name})
+    store.session("cli:a").fork(key=f"cli:fork-{name}")
+
+
+WORKS: list[Work] = [one_turn, steps_of_a_turn, recorded, deleted_and_restored, searched, session_made]
+
+
+@pytest.mark.parametrize("lasting", [False, True], ids=["once", "until-healed"])
+@pytest.mark.parametrize("error", [apsw.IOError, apsw.FullError])
+@pytest.mark.parametrize("work", WORKS)
+def test_whichever_write_or_sync_fails_the_error_is_typed_and_the_next_turn_works(
+    memory: Path, work: Work, error: type[apsw.Error], lasting: bool
+) -> None:
+    disk = Disk()
+    path = memory / "x.db"
+    failures = 0
+    kind = bough.Full if error is apsw.FullError else bough.StorageError
+    with Store(OnShim(path, disk, checkpoint=8)) as store:
+        one_turn(store, "before")
+        for n in range(1, 400):
+            disk.fail(error, at=n, lasting=lasting)
+            try:
+                work(store, f"n{n}")
+            except BoughError as raised:
+                assert isinstance(raised, kind), f"at {n}: {raised!r}"
+                failures += 1
+            happened = disk.failed
+            disk.heal()
+            one_turn(store, f"after{n}")
+            if not happened:
+                break
+            if n % 4 == 1 or n < 8:
+                found = assert_sound(store)["cli:a"]
+                assert [name for name in found if name[0] in "ab"] == ["before", *(f"after{k}" for k in range(1, n + 1))]
+        else:
+            pytest.fail("the work never ended without a failure")
+        found = assert_sound(store)["cli:a"]
+    assert failures > 0
+    assert [name for name in found if name[0] in "ab"] == ["before", *(f"after{k}" for k in range(1, n + 1))]
+    assert reopened(path)["cli:a"] == found
+
+
+@pytest.mark.parametrize("error", [apsw.IOError, apsw.FullError])
+def test_whichever_write_fails_while_the_file_is_made_the_next_opening_makes_it(
+    memory: Path, error: type[apsw.Error]
+) -> None:
+    failures = 0
+    for n in range(1, 400):
+        disk, path = Disk(), memory / f"{n}.db"
+        disk.fail(error, at=n, lasting=True)
+        try:
+            Store(OnShim(path, disk)).close()
+        except BoughError:
+            failures += 1
+        happened = disk.failed
+        with bough.connect(path) as store:
+            one_turn(store, "after")
+        assert reopened(path) == {"cli:a": ["after"]}
+        if not happened:
+            break
+    else:
+        pytest.fail("opening never ended without a failure")
+    assert failures > 0
+
+
+def test_an_add_that_failed_can_be_said_again_in_the_same_turn(memory: Path) -> None:
+    disk, usage = Disk(), Usage(input_tokens=5, cost=0.5)
+    first, *rest = steps("again", 4)
+    with Store(OnShim(memory / "x.db", disk)) as store:
+        session = store.session("cli:a")
+        with session.turn(first) as turn:
+            turn.add(rest[0], usage=usage)
+            for message in rest[1:]:
+                disk.fail(apsw.FullError, at=1, lasting=True)
+                with pytest.raises(bough.Full):
+                    turn.add(message, usage=usage)
+                disk.heal()
+                turn.add(message, usage=usage)
+        assert assert_sound(store) == {"cli:a": ["again"]}
+        (info,) = session.turns()
+        assert (info.usage.input_tokens, info.usage.cost) == (15, 1.5)
+
+
+def test_a_turn_that_could_not_be_ended_does_not_keep_its_session(memory: Path) -> None:
+    disk = Disk()
+    with Store(OnShim(memory / "x.db", disk)) as store:
+        session = store.session("cli:a")
+        with pytest.raises(bough.Full):
+            with session.turn(steps("lost", 2)[0]) as turn:
+                turn.add(steps("lost", 2)[1])
+                disk.fail(apsw.FullError, at=1, lasting=True)
+        disk.heal()
+        session.save_turn(steps("next", 2), wait=0)
+        assert assert_sound(store) == {"cli:a": ["next"]}
+        assert [info.id for info in session.turns(status="interrupted")] == [turn.id]
