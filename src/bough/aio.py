@@ -12,10 +12,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
-from bough import recorder, session, store, turn, turns
+from bough import session, store, turns
 from bough.errors import Busy
-from bough.model import Json, Message, Node, SessionInfo
-from bough.recorder import Item, Kept
+from bough.model import Message, Node, SessionInfo, Status, TurnInfo
+from bough.recorder import Item, Kept, save_dialog
+from bough.turn import Turn
 
 if TYPE_CHECKING:
     from typing import Self
@@ -40,7 +41,7 @@ class _Facade:
 def hop(verb: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]:
     """The awaitable form of a synchronous verb."""
 
-    async def awaitable(self: _Facade, *args: P.args, **kwargs: P.kwargs) -> R:
+    async def awaitable(self: _Facade, /, *args: P.args, **kwargs: P.kwargs) -> R:
         return await self._hop(verb, self.sync, *args, **kwargs)
 
     awaitable.__name__, awaitable.__doc__ = verb.__name__, verb.__doc__
@@ -168,15 +169,29 @@ class AsyncSession(_Facade):
     ) -> AsyncTurn:
         """A turn, to be used with `async with`; as `Session.turn`."""
 
-        async def open_() -> turn.Turn:
+        async def open_() -> Turn:
             try:
-                return await retry(lambda: self._hop(self.sync.turn, message, wait=0, **given), wait)
+                return await retry(lambda: self._open(message, given), wait)
             except Busy:
                 if busy == "raise":
                     raise
-            return await self._hop(self.sync.turn, message, wait=0, busy=busy, **given)
+            return await self._open(message, {**given, "busy": busy})
 
         return AsyncTurn(open_, self._threads)
+
+    async def _open(self, message: Message | str | None, given: dict[str, Any]) -> Turn:
+        """One try at opening a turn. If it is cancelled while the thread opens one, that turn is put aside at once."""
+        opening = asyncio.ensure_future(self._hop(self.sync.turn, message, wait=0, **given))
+
+        def put_aside(opened: asyncio.Future[Turn]) -> None:
+            if not opened.cancelled() and opened.exception() is None:
+                self._threads.submit(opened.result().interrupt, "CancelledError")
+
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            opening.add_done_callback(put_aside)
+            raise
 
     async def fork(self, at: str | None = None, key: str | None = None, title: str | None = None) -> AsyncSession:
         """A new session that stands at a message; as `Session.fork`."""
@@ -195,9 +210,9 @@ class AsyncSession(_Facade):
 class AsyncTurn(_Facade):
     """A turn that is being written; it opens when the `async with` block is entered."""
 
-    sync: turn.Turn
+    sync: Turn
 
-    def __init__(self, opening: Callable[[], Awaitable[turn.Turn]], threads: ThreadPoolExecutor) -> None:
+    def __init__(self, opening: Callable[[], Awaitable[Turn]], threads: ThreadPoolExecutor) -> None:
         super().__init__(None, threads)
         self._opening = opening
 
@@ -216,22 +231,26 @@ class AsyncTurn(_Facade):
         return self.sync.id
 
     @property
-    def status(self) -> turn.Status:
+    def status(self) -> Status:
         return self.sync.status
 
     @property
     def repeated(self) -> bool:
         return self.sync.repeated
 
+    async def info(self) -> TurnInfo:
+        """What is stored of it now."""
+        return await self._hop(lambda: self.sync.info)
+
     @property
     def session(self) -> AsyncSession:
         return AsyncSession(self.sync.session, self._threads)
 
-    path = hop(turn.Turn.path)
-    add = hop(turn.Turn.add)
-    complete = hop(turn.Turn.complete)
-    interrupt = hop(turn.Turn.interrupt)
-    fail = hop(turn.Turn.fail)
+    path = hop(Turn.path)
+    add = hop(Turn.add)
+    complete = hop(Turn.complete)
+    interrupt = hop(Turn.interrupt)
+    fail = hop(Turn.fail)
 
     async def delegate(self, agent: str, run_id: str | None = None, *, call_id: str | None = None) -> AsyncSession:
         """A subagent's session, linked to the newest message of this turn."""
@@ -249,7 +268,7 @@ class AsyncRecorder:
     ) -> None:
         self._saver = saver
         self._generate = generate
-        self._sync = recorder.Recorder(saver.sync, _no_call, label)
+        self._label = label
 
     async def __call__(self, dialog: Sequence[Item]) -> list[Kept]:
         """The dialog, saved, with the reply at its end."""
@@ -259,11 +278,7 @@ class AsyncRecorder:
 
     async def save(self, dialog: Sequence[Item]) -> list[Kept]:
         """Saves what has no id yet, all or none."""
-        return await self._saver._hop(self._sync.save, dialog)
-
-
-def _no_call(dialog: list[Message]) -> Message:
-    raise AssertionError("the awaitable recorder makes the call itself")
+        return await self._saver._hop(save_dialog, self._saver.sync, dialog, self._label)
 
 
 async def retry(work: Callable[[], Awaitable[R]], wait: float) -> R:
@@ -276,4 +291,4 @@ async def retry(work: Callable[[], Awaitable[R]], wait: float) -> R:
     return await work()
 
 
-__all__ = ["AsyncRecorder", "AsyncSession", "AsyncStore", "AsyncTurn", "Json", "connect"]
+__all__ = ["AsyncRecorder", "AsyncSession", "AsyncStore", "AsyncTurn", "connect"]

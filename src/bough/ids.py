@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from bough.errors import Invalid
 
@@ -92,16 +93,11 @@ def cli_key(name: str = "default") -> str:
     return f"cli:{name}"
 
 
-def discord_key(
-    *, dm: int | str | None = None, channel: int | str | None = None, thread: int | str | None = None
-) -> str:
-    """The key of a direct message, a channel or a thread; exactly one is given."""
-    given = [
-        (place, value) for place, value in (("dm", dm), ("channel", channel), ("thread", thread)) if value is not None
-    ]
-    if len(given) != 1:
-        raise Invalid("A Discord session is exactly one of dm=, channel= and thread=.")
-    return f"discord:{given[0][0]}:{given[0][1]}"
+def discord_key(place: Literal["dm", "channel", "thread"], id: int | str) -> str:
+    """The key of a direct message (by user), a channel or a thread."""
+    if place not in ("dm", "channel", "thread"):
+        raise Invalid(f"A Discord session is a dm, a channel or a thread, not {place!r}.")
+    return f"discord:{place}:{id}"
 
 
 def telegram_key(chat: int | str) -> str:

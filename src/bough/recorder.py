@@ -41,15 +41,18 @@ class Recorder:
 
     def save(self, dialog: Sequence[Item]) -> list[Kept]:
         """Saves what has no id yet, all or none. Each message follows the one before it."""
-        saves: list[Save] = []
-        parent: str | Save | None = None
-        for item in dialog:
-            if isinstance(item, Message):
-                parent = Save(item, parent, self._label)
-                saves.append(parent)
-            else:
-                parent = item.id
-        fresh = iter(self._saver.save_messages(saves) if saves else [])
-        return [
-            Kept(next(fresh), item) if isinstance(item, Message) else Kept(item.id, item.message) for item in dialog
-        ]
+        return save_dialog(self._saver, dialog, self._label)
+
+
+def save_dialog(saver: MessagesSaver, dialog: Sequence[Item], label: str | None = None) -> list[Kept]:
+    """The dialog with an id for each message; those that had none are saved now, all or none."""
+    saves: list[Save] = []
+    parent: str | Save | None = None
+    for item in dialog:
+        if isinstance(item, Message):
+            parent = Save(item, parent, label)
+            saves.append(parent)
+        else:
+            parent = item.id
+    fresh = iter(saver.save_messages(saves) if saves else [])
+    return [Kept(next(fresh), item) if isinstance(item, Message) else Kept(item.id, item.message) for item in dialog]

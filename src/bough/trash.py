@@ -11,7 +11,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterable
 from typing import Any
 
-from bough import ids, lookup
+from bough import ids, lookup, turns
 from bough.codec import column, json_list, uncolumn
 from bough.compress import compress, decompress
 from bough.db import Database
@@ -29,6 +29,9 @@ def delete(
 ) -> None:  # fmt: skip
     """Removes these messages, which no survivor may follow, and these sessions; `emptied` loses its head."""
     everything = json_list(doomed)
+    for *turn, key in db.rows("running_turns_in", everything):
+        if not turns.is_abandoned(tuple(turn), now):
+            raise Refused(f"Session {key!r} is in the middle of a turn there; nothing was deleted.")
     removed = [list(row) for n in sessions if (row := db.row("session_row", n))]
     moved = _move_heads(db, set(doomed), {row[0] for row in removed}, emptied, now)
     cut = _cut_turns(db, set(doomed))
@@ -61,7 +64,7 @@ def deletable(db: Database, session: int, head: int | None) -> list[int]:
     if head is not None:
         own |= set(lookup.ancestors(db, head))
     everything = json_list(own)
-    needed = {at for n, _, at, _ in db.rows("sessions_at", everything, None) if n != session}
+    needed = {at for n, at in db.rows("sessions_at", everything, None) if n != session}
     needed |= {parent for parent, n in db.rows("children_of_any", everything) if n not in own}
     kept: set[int] = set()
     for n in needed:
@@ -144,9 +147,7 @@ def _blobs(rows: dict[str, Any]) -> dict[int, int]:
 def _move_heads(db: Database, doomed: set[int], removed: set[int], emptied: int | None, now: int) -> list[list[Any]]:
     """Moves the sessions that stand inside to the nearest survivor: (session, head before, head after)."""
     moved = []
-    for session, key, head, lease in db.rows("sessions_at", json_list(doomed), emptied):
-        if lease is not None and lease in doomed:
-            raise Refused(f"Session {key!r} is in the middle of a turn there; nothing was deleted.")
+    for session, head in db.rows("sessions_at", json_list(doomed), emptied):
         if session not in removed:
             above = () if session == emptied else lookup.ancestors(db, head)
             survivor = next((n for n in above if n not in doomed), None)

@@ -158,7 +158,7 @@ WHERE s.activity < ?1 AND (?2 IS NULL OR s.channel = ?2) AND (?3 IS NULL OR s.di
 ORDER BY s.activity DESC LIMIT ?6
 
 -- name: sessions_at
-SELECT n, key, head, lease_turn FROM sessions WHERE head IN (SELECT value FROM json_each(?)) OR n = ?
+SELECT n, head FROM sessions WHERE head IN (SELECT value FROM json_each(?)) OR n = ?
 
 -- name: idle_sessions
 SELECT key FROM sessions WHERE updated_at < ? AND parent IS NULL AND lease_owner IS NULL ORDER BY activity
@@ -233,6 +233,11 @@ UPDATE turns SET last = ? WHERE n = ?
 -- name: running_turns
 SELECT t.n, s.n, s.lease_turn, s.lease_owner, s.lease_until
 FROM turns t LEFT JOIN sessions s ON s.n = t.session WHERE t.status = 'running'
+
+-- name: running_turns_in
+SELECT t.n, s.n, s.lease_turn, s.lease_owner, s.lease_until, s.key
+FROM turns t JOIN sessions s ON s.n = t.session
+WHERE t.status = 'running' AND t.last IN (SELECT value FROM json_each(?))
 
 -- name: usage_total
 SELECT NULL, {totals} FROM turns t

@@ -127,9 +127,11 @@ class SQLite:
         with self._mutex:
             if self._connection is not None:
                 if self._owner == os.getpid():
+                    # Both write, and may fail; what was acknowledged is durable without them.
                     with suppress(apsw.Error):
                         self._connection.execute("PRAGMA optimize")
-                    self._connection.close()
+                    with suppress(apsw.Error):
+                        self._connection.close()
                     self._gate.close()
                 self._connection = None
 

@@ -1,0 +1,43 @@
+# `make run` shows what bough does; `make test` proves it. Both install what they need into .venv first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: run test lint fix docs bench soak clean
+
+run: $(READY)
+	$(BIN)/python examples/first.py
+
+test: $(READY) lint
+	$(BIN)/cog --check $(DOCS)
+	$(BIN)/python -m pytest
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+fix: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(READY)
+	$(BIN)/cog -r $(DOCS)
+
+bench: $(READY)
+	$(BIN)/python -m bench
+
+soak: $(READY)
+	$(BIN)/python -m pytest -m soak
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+DOCS := ARCHITECTURE.md docs/schema.md docs/model.md
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@

@@ -1,0 +1,147 @@
+"""Search over everything that was said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from bough import Media, Message, Save, Store, ToolResult, assistant, tool_call, tool_result, user
+from tests.contract.test_sessions import talk
+
+
+def found(store: Store, words: str, **filters: Any) -> list[str]:
+    return [hit.node.message.text for hit in store.search(words, **filters)]
+
+
+def say(store: Store, *texts: str) -> list[str]:
+    return store.save_messages([Save(user(text)) for text in texts])
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("C++", ["I like C++ a lot"]),
+        ("c++", ["I like C++ a lot"]),
+        ("C#", ["C# is another language"]),
+        ("foo-bar", ["run foo-bar now"]),
+        ('"quoted"', ['she said "quoted" words']),
+        ("it's", ["it's an apostrophe"]),
+        ("世界", ["你好世界", "世界和平"]),
+        ("好世", ["你好世界"]),
+        ("ございます", ["おはようございます"]),
+        ("🌳", ["an oak 🌳 tree"]),
+        ("naive", ["a naïve question"]),
+        ("NAÏVE", ["a naïve question"]),
+        ("AND OR NOT", []),
+        ("col:umn", ["col:umn value"]),
+        ("(paren", ["(paren) theses*"]),
+        ("theses*", ["(paren) theses*"]),
+        ("^start", []),
+        ("\"'`;--", []),
+        ("", []),
+        ("nul\0byte", ["a nul byte"]),
+    ],
+)
+def test_signs_scripts_and_emoji_mean_themselves(store: Store, words: str, expected: list[str]) -> None:
+    say(store, "I like C++ a lot", "C is for cookie", "C# is another language", "run foo-bar now", "foo baz bar",
+        'she said "quoted" words', "it's an apostrophe", "你好世界", "世界和平", "おはようございます", "an oak 🌳 tree",
+        "a pine 🌲 tree", "a naïve question", "col:umn value", "(paren) theses*", "a nul byte")  # fmt: skip
+    assert sorted(found(store, words)) == sorted(expected)
+
+
+def test_all_words_must_be_there_in_any_order(store: Store) -> None:
+    say(store, "the old oak tree", "the old house", "tree of an oak, old")
+    assert found(store, "old oak tree") == ["tree of an oak, old", "the old oak tree"]
+
+
+def test_syntax_is_parsed_only_when_asked(store: Store) -> None:
+    say(store, "an oak", "a pine", "an oak and a pine")
+    assert found(store, "oak OR pine") == []
+    assert set(found(store, "oak OR pine", syntax=True)) == {"an oak", "a pine", "an oak and a pine"}
+
+
+def test_new_messages_are_found_at_once_and_deleted_ones_no_more(store: Store) -> None:
+    (one,) = say(store, "alpha")
+    assert found(store, "alpha") == ["alpha"]
+    say(store, "alpha beta")
+    assert found(store, "alpha") == ["alpha beta", "alpha"]
+    store.delete_messages([one])
+    assert found(store, "alpha") == ["alpha beta"]
+    store.restore(one)
+    assert found(store, "alpha") == ["alpha beta", "alpha"]
+
+
+def test_tool_calls_results_thinking_and_file_names_are_found(store: Store) -> None:
+    call = assistant(tool_call("c", "measure", {"what": "girth"}))
+    result = tool_result("c", "four metres")
+    picture = Message("tool_result", (ToolResult("d", (Media("image", "image/png", data=b"x", name="sketch.png"),)),))
+    store.save_messages([Save(call), Save(result), Save(picture)])
+    assert [hit.node.message for hit in store.search("girth")] == [call]
+    assert [hit.node.message for hit in store.search("metres")] == [result]
+    assert [hit.node.message for hit in store.search("sketch")] == [picture]
+
+
+def test_filters_narrow_the_search(connect: Callable[..., Any]) -> None:
+    clock = iter(range(1_000, 10**9, 1_000))
+    with connect(clock=lambda: next(clock)) as store:
+        one, other = store.session("cli:one"), store.session("telegram:2")
+        talk(one, "apple")
+        (ids,) = talk(other, "apple pie")
+        store.label(ids[0], "dessert")
+        moment = store.get_messages([ids[0]])[0].created_at
+        assert len(store.search("apple")) == 4
+        assert found(store, "apple", session="cli:one") == ["APPLE", "apple"]
+        assert found(store, "apple", channel="telegram") == ["APPLE PIE", "apple pie"]
+        assert found(store, "apple", role="user") == ["apple pie", "apple"]
+        assert found(store, "apple", label="dessert") == ["apple pie"]
+        assert found(store, "apple", since=moment) == ["APPLE PIE", "apple pie"]
+        assert found(store, "apple", until=moment) == ["APPLE", "apple"]
+        assert found(store, "apple", limit=1, offset=1) == ["apple pie"]
+        assert found(store, "apple", session="nosuch") == []
+
+
+def test_a_session_finds_what_it_shares_with_the_one_it_was_forked_from(store: Store) -> None:
+    session = store.session("s")
+    talk(session, "apple", "pear")
+    fork = session.fork(at=session.path()[1].id)
+    assert found(store, "apple", session=fork.key) == ["APPLE", "apple"]
+    assert found(store, "pear", session=fork.key) == []
+
+
+def test_a_hit_has_a_snippet_a_session_and_on_demand_a_path(store: Store) -> None:
+    session = store.session("s")
+    (ids,) = talk(session, "x")
+    (reply,) = session.save_turn([assistant("word " * 200 + "needle " + "word " * 200)])
+    (hit,) = store.search("needle", paths=True)
+    assert "needle" in hit.snippet
+    assert hit.snippet.startswith("…")
+    assert hit.snippet.endswith("…")
+    assert len(hit.snippet) < 200
+    assert hit.session == "s"
+    assert hit.path == (*ids, reply)
+    assert store.search("needle")[0].path == ()
+
+
+def test_the_best_match_can_come_first(store: Store) -> None:
+    say(store, "oak oak oak oak", "oak and many other words that say nothing of trees at all, only once")
+    assert found(store, "oak", order="best")[0] == "oak oak oak oak"
+
+
+def test_saving_does_not_index(store: Store, connect: Callable[..., Any]) -> None:
+    say(store, "alpha")
+    store.search("alpha")
+    say(store, "beta")
+    database = getattr(store, "_facade", store)
+    database = getattr(database, "sync", database).db
+    assert database.row("search_state")[0] < database.row("search_state")[2]
+    assert found(store, "beta") == ["beta"]
+    assert database.row("search_state")[0] == database.row("search_state")[2]
+
+
+def test_only_the_beginning_of_a_huge_text_is_indexed_and_all_of_it_is_kept(store: Store) -> None:
+    text = "first " + "filler " * 100_000 + "last"
+    say(store, text)
+    assert found(store, "first") == [text]
+    assert found(store, "last") == []
