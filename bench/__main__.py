@@ -1,0 +1,48 @@
+"""`python -m bench [--quick] [NAME …]`: measures, prints the table, and after a full run writes docs/performance.md."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+from bench import append, disk, forks, imports, loading, recent, searching, writers
+from bench.measure import FULL, QUICK, Measurement
+from bench.table import head, line, write
+
+MEASUREMENTS: dict[str, Measurement] = {
+    "append": append.measure,
+    "load": loading.measure,
+    "fork": forks.measure,
+    "recent": recent.measure,
+    "search": searching.measure,
+    "disk": disk.measure,
+    "writers": writers.measure,
+    "import": imports.measure,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"what to measure: {', '.join(MEASUREMENTS)}; all by default"
+    )
+    parser.add_argument("--quick", action="store_true", help="small sizes: shows that it works, not how fast it is")
+    given = parser.parse_args()
+    if unknown := set(given.names) - set(MEASUREMENTS):
+        parser.error(f"nothing is called {', '.join(sorted(unknown))}; choose from {', '.join(MEASUREMENTS)}")
+    lines = []
+    print(head())
+    for name in given.names or MEASUREMENTS:
+        with tempfile.TemporaryDirectory(prefix="bough-bench-") as directory:
+            for result in MEASUREMENTS[name](QUICK if given.quick else FULL, Path(directory)):
+                lines.append(line(result))
+                print(lines[-1], flush=True)
+    if not given.quick and not given.names:
+        write(lines)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,82 @@
+"""Appending a turn: to an empty store, step by step, and to a long conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import bough
+from bench.measure import Contest, Result, Scale, Work, contest, rounds_of
+from bench.raw import Raw, RawMessage
+from bench.rows import prepared
+from bench.workload import Conversation, conversation, dialog, some_turns
+
+KEY = "cli:bench"
+
+
+def measure(scale: Scale, directory: Path) -> Iterator[Result]:
+    per = scale.turns_per_round
+    talk = some_turns(scale.rounds * per)
+    parts = [talk[start : start + per] for start in range(0, len(talk), per)]
+    raw_parts = [prepared(part) for part in parts]
+    with bough.connect(directory / "append.db") as store:
+        raw = Raw(directory / "append-raw.db")
+        raw.session(KEY)
+        session = store.session(KEY)
+        whole = contest(scale.rounds, lambda n: saving(session, parts[n]), lambda n: appending(raw, raw_parts[n]))
+        yield Result("append a turn: `save_turn`", whole.ratio, at_most=1.3, detail=whole.detail(per))
+        steps = contest(scale.rounds, lambda n: stepping(session, parts[n]), lambda n: appending(raw, raw_parts[n]))
+        yield Result("append a turn: `turn()`, `add`, end (three commits)", steps.ratio, detail=steps.detail(per))
+        raw.close()
+    yield from growth(scale, directory)
+
+
+def growth(scale: Scale, directory: Path) -> Iterator[Result]:
+    """Whether appending gets slower as the conversation, and with it the store, gets longer."""
+    part = [turn for turn in some_turns(scale.turns_per_round, seed=1) if len(turn) == 2]
+    long_, short = conversation(scale.long), conversation(10)
+    with bough.connect(directory / "long.db") as store, bough.connect(directory / "short.db") as small:
+        session = store.session(KEY)
+        session.record(dialog(long_))
+        raw = Raw(directory / "long-raw.db")
+        raw.session(KEY)
+        raw.load(KEY, prepared(long_))
+
+        def to_short(number: int) -> Work:
+            fresh = small.session(f"cli:{number}")
+            fresh.record(dialog(short))
+            return saving(fresh, part)
+
+        mine, mine_short, theirs = rounds_of(
+            scale.rounds, lambda _: saving(session, part), to_short, lambda _: appending(raw, prepared(part))
+        )
+        raw.close()
+    grown, against_raw = Contest(mine, mine_short), Contest(mine, theirs)
+    name = f"append at {scale.long:,} messages"
+    yield Result(f"{name}, to append at 10", grown.ratio, at_most=1.1, detail=grown.detail(len(part)))
+    yield Result(f"{name}, to raw", against_raw.ratio, at_most=1.3, detail=against_raw.detail(len(part)))
+
+
+def saving(session: bough.Session, talk: Conversation) -> Work:
+    def work() -> None:
+        for turn in talk:
+            session.save_turn(turn)
+
+    return work
+
+
+def stepping(session: bough.Session, talk: Conversation) -> Work:
+    def work() -> None:
+        for first, *rest in talk:
+            with session.turn(first) as turn:
+                turn.add(rest)
+
+    return work
+
+
+def appending(raw: Raw, talk: list[list[RawMessage]]) -> Work:
+    def work() -> None:
+        for turn in talk:
+            raw.append(KEY, turn)
+
+    return work

@@ -1,0 +1,29 @@
+"""What `import bough` adds to starting Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+
+from bench.measure import Result, Scale, Work, rounds_of
+from bench.process import start
+
+SHOWN = ("import bough", "import apsw", "pass")
+
+
+def measure(scale: Scale, directory: Path) -> Iterator[Result]:
+    for code in SHOWN:
+        starting(code, directory)()  # so that everything is compiled
+    mine, driver, bare = rounds_of(
+        2 * scale.starts, *(lambda _, code=code: starting(code, directory) for code in SHOWN)
+    )
+    over = [
+        1000 * median(time - nothing for time, nothing in zip(times, bare, strict=True)) for times in (mine, driver)
+    ]
+    detail = f"{over[0]:.0f} ms : {over[1]:.0f} ms for apsw alone"
+    yield Result("`import bough`, over bare Python", over[0], " ms", at_most=40, detail=detail)
+
+
+def starting(code: str, directory: Path) -> Work:
+    return lambda: start("-c", code, cwd=directory).wait()

@@ -1,0 +1,31 @@
+"""Opens a store and loads one path, in a process of its own; prints the seconds that it took.
+
+`python -m bench.load_once bough|raw FILE KEY`. Each contestant imports only what it needs.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from time import perf_counter
+
+
+def main(name: str, file: str, key: str) -> None:
+    if name == "bough":
+        import bough
+
+        began = perf_counter()
+        with bough.connect(file) as store:
+            assert store.session(key).path()
+            print(perf_counter() - began)
+    else:
+        from bench.raw import Raw
+
+        began = perf_counter()
+        raw = Raw(Path(file))
+        assert raw.path(key)
+        print(perf_counter() - began)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,118 @@
+"""How things are measured: contestants in turn inside a round, ratios inside a round, medians of the rounds.
+
+The machine is shared and its disk has moods. Whatever slows one contestant down for a while slows the other one down
+as well when both run within the same tenth of a second, so the ratio holds where the milliseconds do not.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How much of everything."""
+
+    rounds: int = 15
+    turns_per_round: int = 40
+    long: int = 10_000
+    """messages in the long conversation"""
+    paths: tuple[int, ...] = (100, 1_000, 10_000)
+    conversations: int = 10_000
+    indexed: int = 100_000
+    """messages in the store that is searched"""
+    writers: int = 8
+    seconds: float = 3.0
+    """that the writers write"""
+    writer_runs: int = 3
+    starts: int = 9
+    """rounds of what starts a process"""
+
+
+FULL = Scale()
+QUICK = Scale(
+    rounds=2, turns_per_round=3, long=300, paths=(20, 100, 300), conversations=30, indexed=300,
+    writers=3, seconds=0.2, writer_runs=1, starts=1,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One row of the table."""
+
+    name: str
+    value: float
+    unit: str = "×"
+    at_most: float | None = None
+    at_least: float | None = None
+    detail: str = ""
+
+    @property
+    def target(self) -> str:
+        if self.at_most is not None:
+            return f"≤ {self.at_most:g}{self.unit}"
+        return "" if self.at_least is None else f"≥ {self.at_least:g}{self.unit}"
+
+    @property
+    def verdict(self) -> str:
+        if self.at_most is None and self.at_least is None:
+            return ""
+        met = (self.at_most is None or self.value <= self.at_most) and (
+            self.at_least is None or self.value >= self.at_least
+        )
+        return "✓" if met else "✗"
+
+
+Work: TypeAlias = Callable[[], object]
+Measurement: TypeAlias = Callable[[Scale, Path], Iterator[Result]]
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """The times of two contestants, round by round, in seconds."""
+
+    mine: list[float]
+    theirs: list[float]
+
+    @property
+    def ratio(self) -> float:
+        return median(a / b for a, b in zip(self.mine, self.theirs, strict=True))
+
+    def detail(self, per: int = 1) -> str:
+        return f"{duration(median(self.mine) / per)} : {duration(median(self.theirs) / per)}"
+
+
+def rounds_of(number: int, *contestants: Callable[[int], Work]) -> list[list[float]]:
+    """The seconds each contestant took, round by round.
+
+    A contestant is given the number of the round, prepares whatever should not be timed, and returns the work.
+    """
+    times: list[list[float]] = [[] for _ in contestants]
+    order = list(enumerate(contestants))
+    for round_ in range(number):
+        order.reverse()
+        for place, contestant in order:
+            work = contestant(round_)
+            gc.collect()
+            times[place].append(seconds(work))
+    return times
+
+
+def contest(number: int, mine: Callable[[int], Work], theirs: Callable[[int], Work]) -> Contest:
+    return Contest(*rounds_of(number, mine, theirs))
+
+
+def seconds(work: Work) -> float:
+    began = perf_counter()
+    kept = work()  # noqa: F841 - giving the memory back is not part of the work
+    return perf_counter() - began
+
+
+def duration(time: float) -> str:
+    return f"{time:.1f} s" if time >= 1 else f"{time * 1000:.3g} ms"
