@@ -221,10 +221,14 @@ class AsyncTurn(_Facade):
         return self
 
     async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if error is None:
-            await self.complete()
-        else:
-            await self._hop(self.sync.end_with, error)
+        # Whatever is cancelled now, the turn must end: an open one would keep the session from everyone else.
+        ending = self.sync.complete if error is None else lambda: self.sync.end_with(error)
+        await asyncio.shield(self._hop(ending))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the block was entered."""
+        return self.sync is not None
 
     @property
     def id(self) -> str:

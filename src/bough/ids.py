@@ -90,6 +90,7 @@ def parse_key(key: str) -> Key:
 
 
 def cli_key(name: str = "default") -> str:
+    """The key of a session on the command line."""
     return f"cli:{name}"
 
 
@@ -101,10 +102,12 @@ def discord_key(place: Literal["dm", "channel", "thread"], id: int | str) -> str
 
 
 def telegram_key(chat: int | str) -> str:
+    """The key of a Telegram chat."""
     return f"telegram:{chat}"
 
 
 def delegate_key(parent: str, agent: str) -> str:
+    """The key of the session in which an agent works for another session."""
     return f"{parent}{DELEGATE}{agent}"
 
 

@@ -87,6 +87,7 @@ class Store:
         self.close()
 
     def close(self) -> None:
+        """Closes the file. Using the store afterwards raises `Refused`."""
         self.db.close()
 
     # Messages -------------------------------------------------------------------------------------------------------

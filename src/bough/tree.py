@@ -38,6 +38,7 @@ class Tree:
             stack.extend((deeper, child) for child in reversed(tree.children))
 
     def leaves(self) -> Iterator[Node]:
+        """Where the conversation could go on."""
         for _, tree in self.walk():
             if not tree.children:
                 yield tree.node

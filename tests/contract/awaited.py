@@ -35,9 +35,8 @@ class Awaited:
         return value._facade if isinstance(value, Awaited) else value
 
     def _settle(self, value: Any) -> Any:
-        if inspect.isawaitable(value):
-            value = self._loop.run_until_complete(value)
-        if isinstance(value, aio.AsyncTurn) and value.sync is None:
+        value = self._loop.run_until_complete(value) if inspect.isawaitable(value) else value
+        if isinstance(value, aio.AsyncTurn) and not value.is_open:
             self._loop.run_until_complete(value.__aenter__())
         if isinstance(value, AsyncIterator):
             return iter(self._loop.run_until_complete(_all(value)))

@@ -1,0 +1,120 @@
+"""The house keeps its rules: what imports what, what is public, what is documented."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bough
+
+SOURCE = Path(bough.__file__).parent
+
+LAYERS = [
+    {"errors"},
+    {"model", "ids"},
+    {"digest", "verbatim", "compress", "owner", "tree", "protocols", "recorder", "db", "formats"},
+    {"codec"},
+    {"saving", "lookup"},
+    {"turns", "search"},
+    {"trash"},
+    {"verify", "sessions"},
+    {"turn", "session"},
+    {"store"},
+    {"aio"},
+]
+"""Each room may use the ones above it, and those beside it."""
+
+
+def imports(path: Path) -> set[str]:
+    """The rooms of bough that a file imports when it is loaded; what only a type checker sees does not count."""
+    tree = ast.parse(path.read_text("utf-8"))
+    hidden = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if id(node) in hidden:
+            continue
+        if isinstance(node, ast.ImportFrom) and node.module == "bough":
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("bough."):
+            found.add((node.module or "").split(".")[1])
+        elif isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("bough.")}
+    return found
+
+
+def room(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+FILES = [path for path in sorted(SOURCE.rglob("*.py")) if path.name != "__init__.py" or path.parent != SOURCE]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_go_one_way(path: Path) -> None:
+    level = next(place for place, rooms in enumerate(LAYERS) if room(path) in rooms)
+    allowed = set().union(*LAYERS[: level + 1])
+    assert imports(path) <= allowed, f"{path.name} imports {imports(path) - allowed}"
+
+
+def test_db_has_never_heard_of_a_message_and_formats_do_not_know_the_store() -> None:
+    for path in FILES:
+        if room(path) == "db":
+            assert imports(path) <= {"db", "errors"}, path
+        if room(path) == "formats":
+            assert imports(path) <= {"formats", "model", "ids", "errors"}, path
+
+
+def test_every_public_name_is_exported_once_and_documented() -> None:
+    assert list(bough.__all__) == sorted(set(bough.__all__), key=lambda name: (not name[0].isupper(), name))
+    for name in bough.__all__:
+        thing = getattr(bough, name)
+        assert thing.__doc__, f"{name} has no docstring"
+
+
+def test_every_public_method_says_what_it_does() -> None:
+    for cls in (bough.Store, bough.Session, bough.Turn, bough.Recorder, bough.Tree):
+        for name, member in vars(cls).items():
+            if not name.startswith("_") and (callable(member) or isinstance(member, property)):
+                assert member.__doc__, f"{cls.__name__}.{name} has no docstring"
+
+
+def test_every_error_has_a_code_of_its_own_and_a_message_without_arguments() -> None:
+    errors = [getattr(bough, name) for name in bough.__all__ if isinstance(getattr(bough, name), type)]
+    errors = [error for error in errors if issubclass(error, bough.BoughError)]
+    assert len({error.code for error in errors}) == len(errors)
+    for error in errors:
+        assert str(error()) == error.__doc__.strip()
+
+
+def test_importing_bough_imports_nothing_heavy() -> None:
+    script = "import bough, sys; print(*sorted(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    heavy = {
+        "asyncio",
+        "zstandard",
+        "psycopg",
+        "click",
+        "rich",
+        "secrets",
+        "importlib.resources",
+        "sqlite3",
+        "concurrent",
+    }
+    assert not heavy & set(loaded)
+
+
+def test_every_statement_has_a_user() -> None:
+    from bough.db.sqlite import STATEMENTS
+
+    code = "\n".join(path.read_text("utf-8") for path in FILES)
+    unused = [name for name in STATEMENTS if f'"{name}"' not in code and not name.startswith("usage_by_")]
+    assert unused == []
