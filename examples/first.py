@@ -46,7 +46,8 @@ def show(store: bough.Store) -> None:
     for hit in store.search("girth"):
         print(f"  {hit.node.id} {hit.node.role:<11} {hit.snippet}")
     total = store.usage()[0]
-    print(f"\n{total.turns} turns, {total.usage.input_tokens} tokens in, {total.usage.output_tokens} out, ${total.usage.cost:.4f}")
+    used = total.usage
+    print(f"\n{total.turns} turns, {used.input_tokens} tokens in, {used.output_tokens} out, ${used.cost:.4f}")
     print(f"verify(): {store.verify() or 'everything is what it was when it was saved'}")
 
 

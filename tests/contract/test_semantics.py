@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -151,7 +152,7 @@ def test_9_order_does_not_depend_on_clocks(connect: Callable[..., Any]) -> None:
         talk(other, "c")
         path = session.path()
         assert [node.message.text for node in path] == ["a", "A", "b", "B"]
-        assert all(earlier.created_at < later.created_at for earlier, later in zip(path, path[1:], strict=False))
+        assert all(earlier.created_at < later.created_at for earlier, later in pairwise(path))
         assert [node.message.text for node in store.list_messages()] == ["C", "c", "B", "b", "A", "a"]
         assert [info.key for info in store.sessions()] == ["o", "s"]
 

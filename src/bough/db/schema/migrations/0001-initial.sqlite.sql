@@ -1,4 +1,4 @@
--- The whole schema as it is today. An older file is brought here by migrations/; a test proves that both ways agree.
+-- Version 1: the first schema.
 --
 -- Rows are keyed by integers (n); the short id that people type is a unique column. References between rows use n.
 -- Times are microseconds since 1970, UTC. JSON is text: a replayed tool call must be the same bytes.
