@@ -16,7 +16,7 @@ SOURCE = Path(bough.__file__).parent
 LAYERS = [
     {"errors"},
     {"model", "ids"},
-    {"digest", "verbatim", "compress", "owner", "tree", "protocols", "recorder", "db", "formats"},
+    {"tokens", "digest", "verbatim", "compress", "owner", "tree", "protocols", "recorder", "db", "formats"},
     {"codec"},
     {"saving", "lookup"},
     {"turns", "search"},

@@ -34,6 +34,7 @@ from bough.model import (
     TurnInfo,
     Usage,
 )
+from bough.tokens import estimate
 
 T = TypeVar("T")
 
@@ -41,6 +42,13 @@ PACK_FROM = 512
 BLOB_FROM = 4096
 JSON_INLINE = 512
 ESCAPE = "\x01"
+BESIDE = ("extra", "raw", "envelope")
+
+# The columns of the `node` fragment.
+(
+    N, ID, PARENT, TURN, ROLE, KIND, COVERS, LABEL, ERROR, DIGEST, ENVELOPE, CREATED_AT, WEIGHT,
+    POSITION, INSIDE, TYPE, MODALITY, MIME, CALL_ID, NAME, CONTENT, PACKED, EXTRA, RAW, ENCODING, BYTES,
+) = range(26)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +68,8 @@ class Draft:
     role: str
     error: int
     envelope: str | None
+    weight: int
+    """In estimated tokens."""
     blocks: list[list[Any]]
     """position, inside, type, modality, mime, call_id, name, content, packed, Blob or None, extra, raw"""
 
@@ -76,7 +86,7 @@ def draft(message: Message) -> Draft:
         writer.block(block)
     envelope = writer.json(message.envelope, "envelope", None)
     writer.finish()
-    return Draft(message.role, int(message.error), envelope, writer.rows)
+    return Draft(message.role, int(message.error), envelope, estimate(message), writer.rows)
 
 
 class _Writer:
@@ -223,96 +233,88 @@ def nodes(rows: Sequence[Row], lookup: Callable[[list[int]], dict[int, str]]) ->
 
     `lookup` gives the ids of the parents, turns and covered nodes that are not among the rows.
     """
-    ids = {row[0]: row[1] for row in rows}
-    missing = {n for row in rows for n in (row[2], row[3], row[6]) if n is not None and n not in ids}
+    ids = {row[N]: row[ID] for row in rows}
+    missing = {n for row in rows for n in (row[PARENT], row[TURN], row[COVERS]) if n is not None and n not in ids}
     if missing:
         ids |= lookup(sorted(missing))
     found, at, end = [], 0, len(rows)
     while at < end:
-        row = rows[at]
-        start, n = at, row[0]
+        start, row = at, rows[at]
+        n, id_, parent, turn, role, kind, covers, label, error, digest, envelope, created_at, weight, _, _, type_ = row[
+            :16
+        ]
         at += 1
-        while at < end and rows[at][0] == n:
+        while at < end and rows[at][N] == n:
             at += 1
-        _, id_, parent, turn, role, kind, covers, label, error, digest, envelope, created_at = row[:12]
         try:
-            if at == start + 1 and row[14] == "text" and row[21] is None and row[22] is None and envelope is None:
-                text = row[19]
-                message = _message(
-                    role, (_text(text if text is not None else _content(row), None, None),), error == 1, None
-                )
+            if at == start + 1 and type_ == "text" and row[EXTRA] is row[RAW] is envelope is None:
+                text = row[CONTENT]
+                block = _text(_content(row) if text is None else text, None, None)
+                message = _message(role, (block,), error == 1, None)
             else:
                 message = _general(role, error == 1, envelope, rows[start:at])
         except (ValueError, LookupError, AssertionError) as problem:
             raise Corrupt(f"The content of message {id_!r} is damaged: {problem}. Run verify().") from None
-        found.append(
-            _node(
-                id_,
-                ids.get(parent),
-                created_at,
-                message,
-                uncolumn(label),
-                ids.get(turn),
-                digest,
-                kind or "message",
-                ids.get(covers),
-            )
-        )
+        place = id_, ids.get(parent), created_at
+        label, kind = label and uncolumn(label), kind or "message"
+        found.append(_node(*place, message, label, ids.get(turn), digest, kind, ids.get(covers), weight))
     return found
 
 
 def _content(row: Row) -> Any:
     """The text or the bytes that a row holds."""
-    if row[19] is not None:
-        return row[19]
-    if row[20] is not None:
-        return decompress(row[20]).decode("utf-8", "surrogatepass")
-    if row[24] is None:
+    if row[CONTENT] is not None:
+        return row[CONTENT]
+    if row[PACKED] is not None:
+        return decompress(row[PACKED]).decode("utf-8", "surrogatepass")
+    if row[BYTES] is None:
         return None
-    data = decompress(row[24]) if row[23] == "zstd" else row[24]
-    return data if row[14] == "media" else data.decode("utf-8", "surrogatepass")
+    data = decompress(row[BYTES]) if row[ENCODING] == "zstd" else row[BYTES]
+    return data if row[TYPE] == "media" else data.decode("utf-8", "surrogatepass")
 
 
 def _general(role: Any, error: bool, envelope: str | None, rows: Sequence[Row]) -> Message:
     """A message from any rows, in the order of their positions."""
-    if rows[0][12] is None:
+    if rows[0][POSITION] is None:
         return Message(role, (), error, verbatim.unpack(envelope, []) if envelope is not None else None)
-    rows = sorted(rows, key=lambda row: row[12])
+    rows = sorted(rows, key=lambda row: row[POSITION])
     held = [_content(row) for row in rows]
-    beside = {(row[13], row[14]): held[row[12]] for row in rows if row[14] in ("extra", "raw", "envelope")}
+    beside = {(row[INSIDE], row[TYPE]): held[row[POSITION]] for row in rows if row[TYPE] in BESIDE}
 
-    def beside_block(row: Row, kind: str, column_: int) -> Json:
-        text = beside.get((row[12], kind)) if row[column_] is None else row[column_]
+    def json_beside(position: int | None, kind: str, inline: str | None) -> Json:
+        text = beside.get((position, kind)) if inline is None else inline
         return None if text is None else verbatim.unpack(text, held)
 
     def build(inside: int | None) -> tuple[Any, ...]:
-        return tuple(
-            _block(row, held[row[12]], build, beside_block(row, "extra", 21), beside_block(row, "raw", 22))
-            for row in rows
-            if row[13] == inside and row[14] not in ("extra", "raw", "envelope")
-        )
+        built = []
+        for row in rows:
+            if row[INSIDE] == inside and row[TYPE] not in BESIDE:
+                position = row[POSITION]
+                extra = json_beside(position, "extra", row[EXTRA])
+                raw = json_beside(position, "raw", row[RAW])
+                built.append(_block(row, held[position], build, extra, raw))
+        return tuple(built)
 
-    around = beside.get((None, "envelope")) if envelope is None else envelope
-    return Message(role, build(None), error, None if around is None else verbatim.unpack(around, held))
+    return Message(role, build(None), error, json_beside(None, "envelope", envelope))
 
 
 def _block(row: Row, content: Any, inner: Callable[[int], tuple[Any, ...]], extra: Json, raw: Json) -> Block:
-    position, kind, name = row[12], row[14], uncolumn(row[18])
+    kind, name = row[TYPE], uncolumn(row[NAME])
     match kind:
         case "text":
             return Text(content, extra, raw)
         case "thinking":
             return Thinking(content, extra, raw)
         case "tool_call":
-            return ToolCall(uncolumn(row[17]) or "", name or "", content, extra, raw)
+            return ToolCall(uncolumn(row[CALL_ID]) or "", name or "", content, extra, raw)
         case "tool_result" | "tool_error":
-            parts = inner(position) if content is None else (Text(content),)
-            return ToolResult(uncolumn(row[17]) or "", parts, kind == "tool_error", name, extra, raw)
+            parts = inner(row[POSITION]) if content is None else (Text(content),)
+            return ToolResult(uncolumn(row[CALL_ID]) or "", parts, kind == "tool_error", name, extra, raw)
         case "media" | "media_url" | "media_file":
             data, url, file_id = (
                 content if kind == source else None for source in ("media", "media_url", "media_file")
             )
-            return Media(row[15], uncolumn(row[16]) or "", data, url, file_id, name, extra, raw)
+            return Media(row[MODALITY], uncolumn(row[MIME]) or "", data, url, file_id, name, extra, raw)
         case "other":
             return Other(name or "", raw, extra)
     raise ValueError(f"a block of the unknown type {kind!r}")

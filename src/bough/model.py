@@ -148,6 +148,8 @@ class Node:
     kind: Kind = "message"
     covers: str | None = None
     """On a summary: the id of the last node that it speaks for."""
+    weight: int = 0
+    """Of the whole path up to here, in estimated tokens."""
 
     @property
     def role(self) -> Role:

@@ -43,6 +43,26 @@ def one_after_another(messages: Iterable[Message], label: str | None = None) -> 
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a node stands on: what it takes over from its parent."""
+
+    digest: bytes = b""
+    time: int = 0
+    weight: int = 0
+    summary: int | None = None
+
+    def under(self, entry: Entry, n: int, now: int) -> Ground:
+        """The ground of a child. Its time is later than the parent's, whatever the clock says."""
+        time = now if entry.created_at is None else min(entry.created_at, now)
+        return Ground(
+            digest(entry.message, self.digest, entry.kind),
+            max(time, self.time + 1),
+            self.weight + entry.draft.weight,
+            n if entry.kind == "summary" else self.summary,
+        )
+
+
 def insert(db: Database, entries: Sequence[Entry], now: int, turn: int | None = None) -> list[Saved]:
     """Stores the entries and says under which names. `turn` is a turn's number; with 0 the first entry opens one."""
     if not entries:
@@ -50,32 +70,19 @@ def insert(db: Database, entries: Sequence[Entry], now: int, turn: int | None = 
     first = _next_number(db)
     names = ids.mint_free(len(entries), lambda wanted: taken(db, wanted))
     turn = first if turn == 0 else turn
-    known: dict[int, tuple[bytes, int]] = {}
+    grounds: list[Ground] = []
     messages, blocks = [], []
     for place, entry in enumerate(entries):
-        n = first + place
+        n, d = first + place, entry.draft
         parent = entry.parent if entry.after is None else first + entry.after
-        before, earliest = (b"", 0) if parent is None else known.get(parent) or _stored(db, parent)
-        time = now + place if entry.created_at is None else min(entry.created_at, now + place)
-        known[n] = mine, time = digest(entry.message, before, entry.kind), max(time, earliest + 1)
+        below = _ground(db, parent) if entry.after is None else grounds[entry.after]
+        ground = below.under(entry, n, now + place)
+        grounds.append(ground)
         kind = None if entry.kind == "message" else entry.kind
-        d = entry.draft
-        messages.append(
-            (
-                n,
-                names[place],
-                parent,
-                turn,
-                d.role,
-                kind,
-                entry.covers,
-                column(entry.label),
-                d.error,
-                mine,
-                d.envelope,
-                time,
-            )
-        )
+        messages.append((
+            n, names[place], parent, turn, d.role, kind, entry.covers, ground.summary, ground.weight,
+            column(entry.label), d.error, ground.digest, d.envelope, ground.time,
+        ))  # fmt: skip
         for block in d.blocks:
             held = None if block[9] is None else hold(db, block[9])
             blocks.append((n, *block[:9], held, *block[10:]))
@@ -101,9 +108,11 @@ def taken(db: Database, wanted: list[str]) -> set[str]:
     return {row[0] for row in db.rows("taken", json_list(wanted))}
 
 
-def _stored(db: Database, n: int) -> tuple[bytes, int]:
-    """The digest and the time of a stored message."""
+def _ground(db: Database, n: int | None) -> Ground:
+    """What a stored message gives to its children."""
+    if n is None:
+        return Ground()
     row = db.row("step", n)
     if row is None:
         raise NotFound("The message to continue from was deleted in the meantime; nothing was saved.")
-    return row[2], row[5]
+    return Ground(row[2], *row[5:])

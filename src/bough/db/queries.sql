@@ -4,7 +4,7 @@
 -- fragment: node
 -- What a node is made of: one row a block, and one with NULLs for a message without blocks.
 m.n, m.id, m.parent, m.turn, m.role, m.kind, m.covers, m.label, m.error, m.digest, m.envelope, m.created_at,
-b.position, b.inside, b.type, b.modality, b.mime, b.call_id, b.name, b.content, b.packed, b.extra, b.raw,
+m.weight, b.position, b.inside, b.type, b.modality, b.mime, b.call_id, b.name, b.content, b.packed, b.extra, b.raw,
 x.encoding, x.bytes
 
 -- fragment: blocks
@@ -91,7 +91,7 @@ SELECT id, n FROM messages WHERE id > ? AND id < ? ORDER BY id LIMIT 6
 WITH RECURSIVE walk (n) AS (SELECT n FROM messages WHERE n = ? {walk}) SELECT n FROM walk
 
 -- name: step
-SELECT n, parent, digest, role, turn, created_at FROM messages WHERE n = ?
+SELECT n, parent, digest, role, turn, created_at, weight, summary FROM messages WHERE n = ?
 
 -- name: steps_below
 SELECT n, digest FROM messages WHERE parent = ? ORDER BY n
@@ -115,8 +115,8 @@ UNION ALL SELECT name FROM trash_names WHERE name IN (SELECT value FROM json_eac
 SELECT max(ifnull((SELECT max(n) FROM messages), 0), (SELECT highest FROM state))
 
 -- name: insert_message
-INSERT INTO messages (n, id, parent, turn, role, kind, covers, label, error, digest, envelope, created_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO messages (n, id, parent, turn, role, kind, covers, summary, weight, label, error, digest, envelope, created_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: insert_block
 INSERT INTO blocks (message, position, inside, type, modality, mime, call_id, name, content, packed, blob, extra, raw)
@@ -336,7 +336,7 @@ SELECT n, payload FROM trash WHERE deleted_at < ? ORDER BY n
 DELETE FROM trash WHERE n = ?
 
 -- name: restore_message
-INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: restore_block
 INSERT INTO blocks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)

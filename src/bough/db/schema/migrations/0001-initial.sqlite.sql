@@ -11,6 +11,8 @@ CREATE TABLE messages (
     role       TEXT NOT NULL,
     kind       TEXT,                    -- NULL for an ordinary message, 'summary'
     covers     INTEGER,                 -- of a summary: n of the last node it speaks for
+    summary    INTEGER,                 -- n of the newest summary on the path, itself included
+    weight     INTEGER NOT NULL DEFAULT 0, -- of the whole path up to here, in estimated tokens
     label      TEXT,
     error      INTEGER NOT NULL,
     digest     BLOB NOT NULL,
