@@ -19,8 +19,8 @@ FAMILY = "openai.chat"
 ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
 REASONING = ("reasoning_content", "reasoning")
 """Where servers that speak this format put a model's reasoning, though the format itself has no place for it."""
-LIFTED = ("refusal", "audio", "function_call", *REASONING)
-"""Fields that become blocks, when they are what they should be."""
+LIFTED: dict[str, Json] = {"refusal": "", "audio": {}, "function_call": {}, **dict.fromkeys(REASONING, "")}
+"""Fields that become blocks, and what the envelope shows in their place."""
 
 
 def read_messages(payload: list[Json]) -> tuple[Message, ...]:
@@ -64,7 +64,7 @@ def _read_fields(wire: dict[str, Json], where: str) -> Iterator[Block]:
     yield from read_content(wire.get("content"), f"{where}.content")
     if isinstance(refusal := wire.get("refusal"), str):
         yield Text(refusal, raw={FAMILY: {"refusal": refusal}})
-    if (audio := wire.get("audio")) is not None:
+    if isinstance(audio := wire.get("audio"), dict):
         yield _read_audio(audio)
     if (call := wire.get("function_call")) is not None:
         yield _read_old_call(as_dict(call, f"{where}.function_call"))
@@ -106,10 +106,10 @@ def _read_file(file: dict[str, Json], raw: Json) -> Media | None:
     return None
 
 
-def _read_audio(audio: Json) -> Block:
+def _read_audio(audio: dict[str, Json]) -> Block:
     """A spoken answer: its words where the provider sent them."""
     raw = {FAMILY: {"audio": audio}}
-    transcript = at(audio, "transcript")
+    transcript = audio.get("transcript")
     return Text(transcript, raw=raw) if isinstance(transcript, str) else Other("audio", raw)
 
 

@@ -65,7 +65,7 @@ class _Speaker:
 
     def message(self) -> dict[str, Json]:
         """The shell with what was lifted out of it; a field whose block is gone stays away."""
-        wire = {key: value for key, value in self._shell.items() if key not in LIFTED or value is None}
+        wire = {key: value for key, value in self._shell.items() if value != LIFTED.get(key, ...)}
         wire |= self._lifted
         if self._content or not self._native:
             wire["content"] = self._words()
