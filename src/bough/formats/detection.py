@@ -80,7 +80,7 @@ def _content(item: dict[str, Json]) -> str | None:
     if not isinstance(content, list):
         return "openai.chat"
     parts = [part for part in content if isinstance(part, dict)]
-    types = {part.get("type") for part in parts}
+    types = {str(part["type"]) for part in parts if "type" in part}
     if types & _RESPONSES_PARTS:
         return "openai.responses"
     if types & _CHAT_PARTS:

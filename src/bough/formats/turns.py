@@ -39,7 +39,7 @@ class Dialect:
         for role, spelled in self.roles.items():
             if spelled == name:
                 return role
-        if name in self.older_roles:
+        if isinstance(name, str) and name in self.older_roles:
             return self.older_roles[name]
         raise FormatError(f"{where} has the role {name!r}, which {self.family} does not know.")
 
@@ -122,7 +122,7 @@ class _Writer:
             self.wire.append({"role": role, self._dialect.content: blocks})
         else:
             return
-        self._last_is_native = native
+        self._last_is_native = native or shell == JOINED
 
     def _wire_role(self, message: Message, shell: Json) -> str:
         """The role as it was spelled, as long as it still is what the message says."""
@@ -171,10 +171,9 @@ class _Writer:
 
     def _placeholder(self, role: Role, wire_role: str) -> list[Json]:
         """A word for an empty message without which the dialog would not alternate, or not begin with the user."""
-        follows_other = not self.wire or self._last_role() != wire_role
-        if role == "tool_result" or not follows_other:
-            return []
-        if role == "user" and self.wire and not self._dialect.alternates:
+        spoke = next((item.get("role") or "user" for item in reversed(self.wire) if item.get("role") != "system"), None)
+        needless = spoke == wire_role or role in ("tool_result", "system")
+        if needless or (role == "user" and spoke and not self._dialect.alternates):
             return []
         self._rendering.lose("blank_replaced", f"an empty message of the {role}")
         return [self._dialect.text_block(EMPTY)]

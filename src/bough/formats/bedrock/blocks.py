@@ -27,8 +27,8 @@ def read_block(item: dict[str, Json], where: str) -> Block:
         case "reasoningContent":
             return Thinking(text_or_none(at(item, "reasoningContent", "reasoningText", "text")) or "", raw=raw)
         case "citationsContent":
-            parts = at(item, "citationsContent", "content")
-            return Text("".join(at(part, "text") or "" for part in parts or []), raw=raw)
+            parts = as_list(at(item, "citationsContent", "content") or [], f"{where}.citationsContent.content")
+            return Text("".join(text_or_none(at(part, "text")) or "" for part in parts), raw=raw)
         case "toolUse":
             return _read_call(item, where)
         case "toolResult":

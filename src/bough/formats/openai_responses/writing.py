@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bough.formats.openai_responses.calls import write_call, write_result
 from bough.formats.openai_responses.parts import write_media
 from bough.formats.openai_responses.reading import REPLY
-from bough.formats.rendering import Rendering
+from bough.formats.rendering import EMPTY, Rendering
 from bough.model import Block, Json, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
 
 OUTPUT_ONLY = {
@@ -92,6 +92,9 @@ def _output(message: Message, rendering: Rendering) -> list[Json]:
         if isinstance(block, ToolCall):
             rendering.ids.keep(block.call_id)
         items.append(as_input(kept) if came_out else kept)
+    if message.role == "assistant" and not items:
+        rendering.lose("blank_replaced", "an empty message of the assistant")
+        items.append({"role": "assistant", "content": EMPTY})
     return items
 
 

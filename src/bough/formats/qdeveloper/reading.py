@@ -43,7 +43,7 @@ def read_chat_message(item: dict[str, Json], where: str) -> list[Message]:
 
 def _read_input(item: dict[str, Json], body: dict[str, Json], where: str) -> list[Message]:
     content = as_text(body.get("content"), f"{where}.content")
-    context = as_dict(body.get(CONTEXT) or {}, f"{where}.{CONTEXT}")
+    context = as_dict({} if body.get(CONTEXT) is None else body[CONTEXT], f"{where}.{CONTEXT}")
     results = [
         _read_result(as_dict(result, f"{where}.toolResults[{position}]"), f"{where}.toolResults[{position}]")
         for position, result in enumerate(as_list(context.get("toolResults") or [], f"{where}.toolResults"))

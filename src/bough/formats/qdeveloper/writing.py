@@ -14,25 +14,26 @@ IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 def write_state(messages: Sequence[Message], rendering: Rendering) -> dict[str, Json]:
     turns: list[_Input | _Answer] = []
-    state: dict[str, Json] | None = None
+    state: dict[str, Json] = {"chatTriggerType": "MANUAL", "history": [], "currentMessage": {}}
     for message in rendering.messages(messages):
         shell = rendering.own(message.envelope)
         if isinstance(shell, dict) and STATE in shell:
             state = shell[STATE]
+        elif state.get("currentMessage") is None:
+            state = {**state, "currentMessage": {}}  # the dialog went on after that state
         _add(turns, message, shell, rendering)
     return _state(state, [turn.wire() for turn in turns])
 
 
-def _state(state: dict[str, Json] | None, wire: list[Json]) -> dict[str, Json]:
+def _state(state: dict[str, Json], wire: list[Json]) -> dict[str, Json]:
     """The state as it came, with everything but the last input in its history."""
-    fields = {"chatTriggerType": "MANUAL", "history": []} if state is None else state
-    asking = bool(wire) and USER in wire[-1]
-    payload = {key: value for key, value in fields.items() if key != "currentMessage" or asking or value is None}
-    history, current = (wire[:-1], wire[-1]) if asking else (wire, None)
-    if history or payload.get("history"):
+    asking = bool(wire) and USER in wire[-1] and state.get("currentMessage") is not None
+    payload = {key: value for key, value in state.items() if value is None or key != "currentMessage"}
+    history = wire[:-1] if asking else wire
+    if history:
         payload["history"] = history
-    if current is not None:
-        payload["currentMessage"] = current
+    if asking:
+        payload["currentMessage"] = wire[-1]
     return payload
 
 
