@@ -22,9 +22,10 @@ def plain(payload: Any) -> Json:
     if isinstance(payload, (list, tuple)):
         return [plain(item) for item in payload]
     if hasattr(payload, "model_dump"):
+        # An SDK takes a variant that it does not know for another one, and would warn about it here.
         if type(payload).__module__.startswith("google."):
-            return payload.model_dump(mode="json", by_alias=True, exclude_none=True)
-        return payload.model_dump(mode="json", exclude_unset=True)
+            return payload.model_dump(mode="json", by_alias=True, exclude_none=True, warnings=False)
+        return payload.model_dump(mode="json", exclude_unset=True, warnings=False)
     if hasattr(payload, "to_dict"):
         return plain(payload.to_dict())
     raise FormatError(f"A payload is made of dicts, lists or an SDK's objects, not of {type(payload).__name__!r}.")

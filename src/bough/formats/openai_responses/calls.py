@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 from bough.formats.openai_responses.parts import read_image, read_parts, write_media
-from bough.formats.reading import as_dict, as_text, at, text_or_none, written
+from bough.formats.reading import as_dict, as_text, at, text_or_none
 from bough.formats.rendering import Rendering
 from bough.model import Json, Media, Other, Text, ToolCall, ToolResult
 
@@ -51,7 +52,9 @@ def read_call(kind: str, item: dict[str, Json], where: str) -> ToolCall | None:
             return ToolCall(call_id, as_text(item.get("name"), f"{where}.name"), arguments, raw=raw)
         case _ if kind in CALLS:
             name, fields = CALLS[kind]
-            return ToolCall(call_id, name, written({key: item[key] for key in fields if key in item}), raw=raw)
+            # Sorted, because an SDK's object gives the fields in another order than the wire.
+            arguments = json.dumps({key: item[key] for key in fields if key in item}, ensure_ascii=False, sort_keys=True)
+            return ToolCall(call_id, name, arguments, raw=raw)
     return None
 
 
@@ -118,7 +121,7 @@ def _output(result: ToolResult, rendering: Rendering) -> Json:
     for part in result.content:
         if isinstance(part, Media):
             item = write_media(part)
-            if item is None or item["type"] == "input_audio":
+            if item is None:
                 described.append(rendering.described(part, "tool_image_flattened"))
             else:
                 images.append(item)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bough.formats.media import from_base64, image_at, to_base64, to_url
+from bough.formats.media import from_base64, image_at, to_url
 from bough.formats.reading import as_dict, as_list, as_text, at, text_or_none
 from bough.model import Json, Media, Other, Text
 
@@ -67,7 +67,4 @@ def write_media(media: Media) -> dict[str, Json] | None:
         return {"type": "input_file", "filename": media.name or "document", "file_data": url}
     if media.kind == "document" and url and url.startswith("http"):
         return {"type": "input_file", "file_url": url}
-    if media.kind == "audio" and media.data is not None and media.mime in ("audio/wav", "audio/mpeg", "audio/mp3"):
-        sound = {"data": to_base64(media.data), "format": "wav" if media.mime == "audio/wav" else "mp3"}
-        return {"type": "input_audio", "input_audio": sound}
     return None
