@@ -1,0 +1,82 @@
+"""Anthropic's Messages API."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bough.formats.anthropic.blocks import read_block, text_block, write_block
+from bough.formats.anthropic.rules import check
+from bough.formats.anthropic.stream import AnthropicStream
+from bough.formats.reading import as_dict, as_list, at, count, plain, text_or_none, total
+from bough.formats.rendering import Rendering
+from bough.formats.tool_ids import ToolIds
+from bough.formats.turns import Dialect, read_message, read_messages, write_messages
+from bough.formats.types import Decoded, Encoded, Provenance, Violation
+from bough.model import Json, Message, Usage
+
+DIALECT = Dialect(
+    family="anthropic",
+    content="content",
+    roles={"user": "user", "assistant": "assistant", "tool_result": "user", "system": "system"},
+    read_block=read_block,
+    write_block=write_block,
+    text_block=text_block,
+    alternates=False,
+)
+
+
+class Anthropic:
+    """The wire shape of `messages` in a request, and of a reply."""
+
+    name = "anthropic"
+
+    def decode(self, payload: Json) -> Decoded:
+        payload = plain(payload)
+        if isinstance(payload, list):
+            return Decoded(read_messages(payload, DIALECT, "messages"))
+        payload = as_dict(payload, "An Anthropic payload")
+        if "messages" in payload:
+            rest = {key: value for key, value in payload.items() if key != "messages"}
+            return Decoded(read_messages(payload["messages"], DIALECT, "messages"), Provenance(envelope=rest))
+        if "stop_reason" in payload or "usage" in payload:
+            return _read_reply(payload)
+        return Decoded(tuple(read_message(payload, DIALECT, "message")))
+
+    def encode(self, messages: Sequence[Message], strict: bool = False) -> Encoded:
+        rendering = Rendering(self.name, ToolIds("a-zA-Z0-9_-", 64))
+        return rendering.finish(write_messages(messages, DIALECT, rendering), strict)
+
+    def check(self, payload: Json) -> list[Violation]:
+        return check(payload)
+
+    def accumulator(self) -> AnthropicStream:
+        return AnthropicStream()
+
+
+def _read_reply(reply: dict[str, Json]) -> Decoded:
+    content = as_list(reply.get("content"), "reply.content")
+    messages = read_message({"role": "assistant", "content": content}, DIALECT, "reply")
+    counts = reply.get("usage")
+    read, written = count(counts, "cache_read_input_tokens"), count(counts, "cache_creation_input_tokens")
+    usage = Usage(
+        # Anthropic counts what it took from the cache apart; everywhere else it is part of the input.
+        input_tokens=total(count(counts, "input_tokens"), read, written),
+        output_tokens=count(counts, "output_tokens"),
+        cached_tokens=read,
+        reasoning_tokens=count(at(counts, "output_tokens_details"), "thinking_tokens"),
+    )
+    return Decoded(
+        tuple(messages),
+        Provenance(
+            model=text_or_none(reply.get("model")),
+            provider="anthropic",
+            usage=usage,
+            response_id=text_or_none(reply.get("id")),
+            request_id=text_or_none(reply.get("_request_id")),
+            stop_reason=text_or_none(reply.get("stop_reason")),
+            envelope={key: value for key, value in reply.items() if key != "content"},
+        ),
+    )
+
+
+FORMAT = Anthropic()

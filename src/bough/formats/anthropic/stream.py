@@ -1,0 +1,83 @@
+"""Anthropic's stream, put together again."""
+
+from __future__ import annotations
+
+import json
+
+from bough.errors import FormatError
+from bough.formats.reading import as_dict, as_text, plain
+from bough.model import Json
+
+_GROWING = {"text_delta": "text", "thinking_delta": "thinking"}
+_SET = {"signature_delta": "signature"}
+
+
+class AnthropicStream:
+    """Takes `message_start` … `message_stop`."""
+
+    def __init__(self) -> None:
+        self._reply: dict[str, Json] = {}
+        self._blocks: dict[int, dict[str, Json]] = {}
+        self._partial: dict[int, str] = {}
+
+    def feed(self, event: Json) -> None:
+        event = as_dict(plain(event), "An event")
+        match as_text(event.get("type"), "event.type"):
+            case "message_start":
+                self._reply = dict(as_dict(event.get("message"), "message_start.message"))
+            case "content_block_start":
+                self._blocks[_index(event)] = dict(as_dict(event.get("content_block"), "content_block"))
+            case "content_block_delta":
+                self._grow(_index(event), as_dict(event.get("delta"), "content_block_delta.delta"))
+            case "content_block_stop":
+                self._close(_index(event))
+            case "message_delta":
+                self._finish(event)
+            case "error":
+                raise FormatError(f"The stream reported an error: {event.get('error')}")
+
+    def reply(self) -> dict[str, Json]:
+        for index in list(self._partial):
+            self._close(index)
+        return {**self._reply, "content": [self._blocks[index] for index in sorted(self._blocks)]}
+
+    def _grow(self, index: int, delta: dict[str, Json]) -> None:
+        block = self._blocks.get(index)
+        if block is None:
+            raise FormatError(f"The stream continues block {index}, which it never started.")
+        kind = str(delta.get("type"))
+        if key := _GROWING.get(kind):
+            block[key] = (block.get(key) or "") + as_text(delta.get(key), f"{kind}.{key}")
+        elif key := _SET.get(kind):
+            block[key] = delta.get(key)
+        elif kind == "input_json_delta":
+            self._partial[index] = self._partial.get(index, "") + as_text(delta.get("partial_json"), kind)
+        elif kind == "citations_delta":
+            block["citations"] = [*(block.get("citations") or []), delta.get("citation")]
+        else:
+            # A delta of a later time: what it carries belongs to the block.
+            block.update({key: value for key, value in delta.items() if key != "type"})
+
+    def _close(self, index: int) -> None:
+        """A block is complete: its input, streamed as text, is one JSON object."""
+        text = self._partial.pop(index, "")
+        if text:
+            try:
+                self._blocks[index]["input"] = json.loads(text)
+            except ValueError as error:
+                raise FormatError(f"The input of block {index} is not JSON: {error}.") from None
+
+    def _finish(self, event: dict[str, Json]) -> None:
+        self._reply.update(as_dict(event.get("delta"), "message_delta.delta"))
+        rest = {key: value for key, value in event.items() if key not in ("type", "delta", "usage")}
+        self._reply.update(rest)
+        # The counts of the start are the input's, those of the end are the output's; a null says nothing new.
+        news = {key: value for key, value in (event.get("usage") or {}).items() if value is not None}
+        self._reply["usage"] = {**(self._reply.get("usage") or {}), **news}
+
+
+def _index(event: dict[str, Json]) -> int:
+    index = event.get("index")
+    if not isinstance(index, int):
+        raise FormatError("An event about a block says which one, by its index.")
+    return index

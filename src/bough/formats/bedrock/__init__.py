@@ -1,0 +1,80 @@
+"""Amazon Bedrock's Converse API.
+
+boto3 takes and gives Python bytes where the wire has base64. Inside `raw` they are `{"$bytes": base64}`, and `encode`
+gives bytes back; a base64 string stays the string it was. Media of other providers become bytes, as boto3 wants them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bough.formats.bedrock.blocks import read_block, text_block, write_block
+from bough.formats.bedrock.held_bytes import hold, release
+from bough.formats.bedrock.rules import check
+from bough.formats.bedrock.stream import BedrockStream
+from bough.formats.reading import as_dict, at, count, plain, text_or_none, total
+from bough.formats.rendering import Rendering
+from bough.formats.tool_ids import ToolIds
+from bough.formats.turns import Dialect, read_message, read_messages, write_messages
+from bough.formats.types import Decoded, Encoded, Provenance, Violation
+from bough.model import Json, Message, Usage
+
+DIALECT = Dialect(
+    family="bedrock",
+    content="content",
+    roles={"user": "user", "assistant": "assistant", "tool_result": "user", "system": "system"},
+    read_block=read_block,
+    write_block=write_block,
+    text_block=text_block,
+    alternates=True,
+)
+
+
+class Bedrock:
+    """The wire shape of `messages` in a Converse request, and of its reply."""
+
+    name = "bedrock"
+
+    def decode(self, payload: Json) -> Decoded:
+        payload = hold(plain(payload))
+        if isinstance(payload, list):
+            return Decoded(read_messages(payload, DIALECT, "messages"))
+        payload = as_dict(payload, "A Bedrock payload")
+        if "messages" in payload:
+            rest = {key: value for key, value in payload.items() if key != "messages"}
+            return Decoded(read_messages(payload["messages"], DIALECT, "messages"), Provenance(envelope=rest))
+        if "output" in payload:
+            return _read_reply(payload)
+        return Decoded(tuple(read_message(payload, DIALECT, "message")))
+
+    def encode(self, messages: Sequence[Message], strict: bool = False) -> Encoded:
+        rendering = Rendering(self.name, ToolIds("a-zA-Z0-9_.:-", 64))
+        return rendering.finish(release(write_messages(messages, DIALECT, rendering)), strict)
+
+    def check(self, payload: Json) -> list[Violation]:
+        return check(payload)
+
+    def accumulator(self) -> BedrockStream:
+        return BedrockStream()
+
+
+def _read_reply(reply: dict[str, Json]) -> Decoded:
+    message = as_dict(at(reply, "output", "message"), "reply.output.message")
+    counts = reply.get("usage")
+    read, written = count(counts, "cacheReadInputTokens"), count(counts, "cacheWriteInputTokens")
+    rest = {key: value for key, value in message.items() if key != "content"}
+    return Decoded(
+        tuple(read_message(message, DIALECT, "reply.output.message")),
+        Provenance(
+            model=text_or_none(at(reply, "trace", "promptRouter", "invokedModelId")),
+            provider="bedrock",
+            # What came from the cache is counted apart; everywhere else it is part of the input.
+            usage=Usage(total(count(counts, "inputTokens"), read, written), count(counts, "outputTokens"), read),
+            request_id=text_or_none(at(reply, "ResponseMetadata", "RequestId")),
+            stop_reason=text_or_none(reply.get("stopReason")),
+            envelope={**reply, "output": {**reply["output"], "message": rest}},
+        ),
+    )
+
+
+FORMAT = Bedrock()

@@ -1,0 +1,102 @@
+"""What Bedrock refuses."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from bough.formats.pairing import Step, check_pairs, texts
+from bough.formats.reading import as_dict, as_list, at, plain
+from bough.formats.types import Violation
+from bough.model import Json
+
+MAX_IMAGES = 20
+MAX_DOCUMENTS = 5
+MIXES_RESULTS_AND_TEXT = ("anthropic.", "amazon.nova")
+"""The models that take a tool's results and words in one message."""
+
+
+def check(payload: Json) -> list[Violation]:
+    payload = plain(payload)
+    request = payload if isinstance(payload, dict) else {}
+    messages = [
+        as_dict(message, f"messages[{index}]")
+        for index, message in enumerate(as_list(request.get("messages") if request else payload, "messages"))
+    ]
+    found = check_pairs([_step(index, message) for index, message in enumerate(messages)], grouped=True)
+    found += _check_roles(messages) + _check_tools(request, messages)
+    for index, message in enumerate(messages):
+        found += _check_blank(index, message) + _check_media(index, message)
+        found += _check_mixture(str(request.get("modelId") or ""), index, message)
+    return found
+
+
+def _blocks(message: dict[str, Json]) -> list[dict[str, Json]]:
+    content = message.get("content")
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+def _step(index: int, message: dict[str, Json]) -> Step:
+    blocks = _blocks(message)
+    calls = [at(block, "toolUse") for block in blocks if at(block, "toolUse", "type") is None]
+    results = [at(block, "toolResult") for block in blocks if at(block, "toolResult", "type") is None]
+    return Step(
+        index,
+        str(message.get("role")),
+        texts(at(call, "toolUseId") for call in calls),
+        texts(at(result, "toolUseId") for result in results),
+        transparent=message.get("role") == "system",
+    )
+
+
+def _check_roles(messages: list[dict[str, Json]]) -> list[Violation]:
+    """The user begins and the roles alternate; notes of the system stand between."""
+    roles = [(index, message.get("role")) for index, message in enumerate(messages)]
+    speaking = [(index, role) for index, role in roles if role != "system"]
+    found = []
+    if speaking and speaking[0][1] != "user":
+        found.append(Violation(5, "the first message is not the user's", speaking[0][0]))
+    for (_, before), (index, role) in pairwise(speaking):
+        if role == before:
+            found.append(Violation(5, f"two messages of the {role} in a row", index))
+    return found
+
+
+def _check_tools(request: dict[str, Json], messages: list[dict[str, Json]]) -> list[Violation]:
+    """Only a whole request says which tools there are."""
+    used = any(key in block for message in messages for block in _blocks(message) for key in ("toolUse", "toolResult"))
+    if request and used and not request.get("toolConfig"):
+        return [Violation(7, "the history has tool blocks and the request no toolConfig")]
+    return []
+
+
+def _check_mixture(model: str, index: int, message: dict[str, Json]) -> list[Violation]:
+    kinds = {key for block in _blocks(message) for key in block}
+    if model and {"toolResult", "text"} <= kinds and not any(name in model for name in MIXES_RESULTS_AND_TEXT):
+        return [Violation(8, f"{model} takes no words beside a tool's results", index)]
+    return []
+
+
+def _check_blank(index: int, message: dict[str, Json]) -> list[Violation]:
+    found = []
+    if not _blocks(message):
+        found.append(Violation(6, "a message without content", index))
+    for block in _blocks(message):
+        if isinstance(block.get("text"), str) and not block["text"].strip():
+            found.append(Violation(6, "a blank text", index))
+        if at(block, "toolResult", "status") == "error" and not at(block, "toolResult", "content"):
+            found.append(Violation(6, "a failed result without content", index))
+    return found
+
+
+def _check_media(index: int, message: dict[str, Json]) -> list[Violation]:
+    found = []
+    blocks = _blocks(message)
+    images = sum("image" in block for block in blocks)
+    documents = sum("document" in block for block in blocks)
+    if images > MAX_IMAGES or documents > MAX_DOCUMENTS:
+        found.append(Violation(9, f"{images} images and {documents} documents in one message", index))
+    if documents and not any("text" in block for block in blocks):
+        found.append(Violation(9, "a document without words beside it", index))
+    if (images or documents) and message.get("role") != "user":
+        found.append(Violation(9, "images or documents that are not the user's", index))
+    return found

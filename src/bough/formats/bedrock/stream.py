@@ -1,0 +1,94 @@
+"""Bedrock's stream, put together again."""
+
+from __future__ import annotations
+
+import json
+
+from bough.errors import FormatError
+from bough.formats.reading import as_dict, at, plain
+from bough.model import Json
+
+
+class BedrockStream:
+    """Takes `messageStart` … `metadata`, as ConverseStream sends them."""
+
+    def __init__(self) -> None:
+        self._role = "assistant"
+        self._blocks: dict[int, dict[str, Json]] = {}
+        self._rest: dict[str, Json] = {}
+
+    def feed(self, event: Json) -> None:
+        for kind, body in as_dict(plain(event), "An event").items():
+            match kind:
+                case "messageStart":
+                    self._role = at(body, "role") or self._role
+                case "contentBlockStart":
+                    self._start(_index(body), as_dict(at(body, "start"), "contentBlockStart.start"))
+                case "contentBlockDelta":
+                    self._grow(_index(body), as_dict(at(body, "delta"), "contentBlockDelta.delta"))
+                case "messageStop" | "metadata":
+                    self._rest.update(as_dict(body, kind))
+                case _ if kind.endswith("Exception"):
+                    raise FormatError(f"The stream reported {kind}: {at(body, 'message')}")
+
+    def reply(self) -> dict[str, Json]:
+        content = [_closed(self._blocks[index]) for index in sorted(self._blocks)]
+        return {"output": {"message": {"role": self._role, "content": content}}, **self._rest}
+
+    def _start(self, index: int, start: dict[str, Json]) -> None:
+        self._blocks[index] = {
+            kind: {**body, **({"input": ""} if kind == "toolUse" else {"content": []})} for kind, body in start.items()
+        }
+
+    def _grow(self, index: int, delta: dict[str, Json]) -> None:
+        block = self._blocks.setdefault(index, {})
+        for kind, part in delta.items():
+            match kind:
+                case "text":
+                    block["text"] = block.get("text", "") + part
+                case "toolUse":
+                    call = block.setdefault("toolUse", {"input": ""})
+                    call["input"] += at(part, "input") or ""
+                case "toolResult":
+                    block.setdefault("toolResult", {"content": []})["content"] += part
+                case "reasoningContent":
+                    _reason(block.setdefault("reasoningContent", {}), as_dict(part, "delta.reasoningContent"))
+                case "citation":
+                    block.setdefault("citations", []).append(part)
+                case _:
+                    block[kind] = part
+
+
+def _reason(reasoning: dict[str, Json], part: dict[str, Json]) -> None:
+    for key, value in part.items():
+        if key == "redactedContent":
+            reasoning[key] = value if key not in reasoning else reasoning[key] + value
+        elif key == "text":
+            text = reasoning.setdefault("reasoningText", {"text": ""})
+            text["text"] += value
+        else:
+            reasoning.setdefault("reasoningText", {"text": ""})[key] = value
+
+
+def _closed(block: dict[str, Json]) -> dict[str, Json]:
+    """The block as the call without streaming gives it: input parsed, cited text in its own kind of block."""
+    if "toolUse" in block:
+        return {"toolUse": {**block["toolUse"], "input": _input(block["toolUse"].get("input"))}}
+    if "citations" in block:
+        cited = {"content": [{"text": block.get("text", "")}], "citations": block["citations"]}
+        return {"citationsContent": cited}
+    return block
+
+
+def _input(text: Json) -> Json:
+    try:
+        return json.loads(text) if text else {}
+    except ValueError as error:
+        raise FormatError(f"A tool's input is not JSON: {error}.") from None
+
+
+def _index(body: Json) -> int:
+    index = at(body, "contentBlockIndex")
+    if not isinstance(index, int):
+        raise FormatError("An event about a block says which one, by contentBlockIndex.")
+    return index

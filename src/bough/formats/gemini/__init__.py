@@ -1,0 +1,92 @@
+"""Google's Gemini API, `generateContent`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bough.formats.gemini.call_ids import with_call_ids
+from bough.formats.gemini.parts import read_part, text_part, write_part
+from bough.formats.gemini.rules import check
+from bough.formats.gemini.stream import GeminiStream
+from bough.formats.reading import as_dict, as_list, at, count, plain, text_or_none, total
+from bough.formats.rendering import Rendering, emptied
+from bough.formats.turns import Dialect, read_message, read_messages, write_messages
+from bough.formats.types import Decoded, Encoded, Provenance, Violation
+from bough.model import Json, Message, Usage
+
+DIALECT = Dialect(
+    family="gemini",
+    content="parts",
+    roles={"user": "user", "assistant": "model", "tool_result": "user", "system": "user"},
+    read_block=read_part,
+    write_block=write_part,
+    text_block=text_part,
+    alternates=True,
+    older_roles={"function": "user"},
+)
+
+
+class Gemini:
+    """The wire shape of `contents` in a request, and of a reply."""
+
+    name = "gemini"
+
+    def decode(self, payload: Json) -> Decoded:
+        payload = plain(payload)
+        if isinstance(payload, list):
+            return Decoded(with_call_ids(read_messages(payload, DIALECT, "contents")))
+        payload = as_dict(payload, "A Gemini payload")
+        if "contents" in payload:
+            rest = {key: value for key, value in payload.items() if key != "contents"}
+            messages = with_call_ids(read_messages(payload["contents"], DIALECT, "contents"))
+            return Decoded(messages, Provenance(envelope=rest))
+        if "candidates" in payload or "promptFeedback" in payload:
+            return _read_reply(payload)
+        return Decoded(with_call_ids(read_message(payload, DIALECT, "content")))
+
+    def encode(self, messages: Sequence[Message], strict: bool = False) -> Encoded:
+        rendering = Rendering(self.name)
+        return rendering.finish(write_messages(messages, DIALECT, rendering), strict)
+
+    def check(self, payload: Json) -> list[Violation]:
+        return check(payload)
+
+    def accumulator(self) -> GeminiStream:
+        return GeminiStream()
+
+
+def _read_reply(reply: dict[str, Json]) -> Decoded:
+    """The first candidate is the reply; the others stay in the envelope."""
+    candidates = as_list(reply.get("candidates", []), "reply.candidates")
+    first = as_dict(candidates[0], "reply.candidates[0]") if candidates else {}
+    messages: list[Message] = []
+    if isinstance(content := first.get("content"), dict):
+        messages = read_message({"role": "model", **content}, DIALECT, "reply.candidates[0].content")
+    envelope = dict(reply)
+    if candidates:
+        envelope["candidates"] = [emptied(first, "content"), *candidates[1:]]
+    return Decoded(
+        with_call_ids(messages),
+        Provenance(
+            model=text_or_none(reply.get("modelVersion")),
+            provider="gemini",
+            usage=_usage(reply.get("usageMetadata")),
+            response_id=text_or_none(reply.get("responseId")),
+            stop_reason=text_or_none(first.get("finishReason"))
+            or text_or_none(at(reply, "promptFeedback", "blockReason")),
+            envelope=envelope,
+        ),
+    )
+
+
+def _usage(counts: Json) -> Usage:
+    thoughts = count(counts, "thoughtsTokenCount")
+    return Usage(
+        input_tokens=total(count(counts, "promptTokenCount"), count(counts, "toolUsePromptTokenCount")),
+        output_tokens=total(count(counts, "candidatesTokenCount"), thoughts),
+        cached_tokens=count(counts, "cachedContentTokenCount"),
+        reasoning_tokens=thoughts,
+    )
+
+
+FORMAT = Gemini()

@@ -1,0 +1,60 @@
+"""Ids for the calls that Gemini sends without one.
+
+An id is made of the call itself, so the same call has the same id in a reply and in the next request; a result without
+an id takes that of the first open call of its function, which is how Gemini pairs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from hashlib import blake2b
+
+from bough.model import Block, Message, ToolCall, ToolResult
+
+
+def with_call_ids(messages: Iterable[Message]) -> tuple[Message, ...]:
+    named = []
+    open_calls: list[ToolCall] = []
+    for message in messages:
+        blocks = message.blocks
+        if message.role == "assistant":
+            blocks = _name_calls(blocks)
+            open_calls = [block for block in blocks if isinstance(block, ToolCall)]
+        elif message.role == "tool_result":
+            blocks = tuple(_answer(block, open_calls) for block in blocks)
+        named.append(replace(message, blocks=blocks))
+    return tuple(named)
+
+
+def _name_calls(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+    taken: set[str] = set()
+    named: list[Block] = []
+    for block in blocks:
+        if isinstance(block, ToolCall):
+            call = replace(block, call_id=block.call_id or _coin(block, taken))
+            taken.add(call.call_id)
+            named.append(call)
+        else:
+            named.append(block)
+    return tuple(named)
+
+
+def _coin(call: ToolCall, taken: set[str]) -> str:
+    said = f"{call.name} {call.arguments}".encode("utf-8", "surrogatepass")
+    call_id = first = f"call_{blake2b(said, digest_size=6).hexdigest()}"
+    again = 1
+    while call_id in taken:
+        again += 1
+        call_id = f"{first}_{again}"
+    return call_id
+
+
+def _answer(block: Block, open_calls: list[ToolCall]) -> Block:
+    if not isinstance(block, ToolResult):
+        return block
+    for call in open_calls:
+        if block.call_id == call.call_id or (not block.call_id and block.name == call.name):
+            open_calls.remove(call)
+            return replace(block, call_id=call.call_id)
+    return replace(block, call_id=block.call_id or block.name or "")

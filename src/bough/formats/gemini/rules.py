@@ -1,0 +1,92 @@
+"""What Gemini refuses."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from bough.formats.gemini.parts import field
+from bough.formats.pairing import Step, check_pairs
+from bough.formats.reading import as_dict, as_list, at, plain
+from bough.formats.types import Violation
+from bough.model import Json
+
+
+def check(payload: Json) -> list[Violation]:
+    payload = plain(payload)
+    request = payload if isinstance(payload, dict) else {}
+    contents = [
+        as_dict(content, f"contents[{index}]")
+        for index, content in enumerate(as_list(request.get("contents") if request else payload, "contents"))
+    ]
+    found = check_pairs([_step(index, content) for index, content in enumerate(contents)], grouped=True)
+    found += _check_roles(contents) + _check_signatures(str(request.get("model") or ""), contents)
+    for index, content in enumerate(contents):
+        if not _parts(content):
+            found.append(Violation(6, "a content without parts", index))
+    return found
+
+
+def _parts(content: dict[str, Json]) -> list[dict[str, Json]]:
+    parts = content.get("parts")
+    return [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+
+
+def _step(index: int, content: dict[str, Json]) -> Step:
+    calls = (field(part, "functionCall") for part in _parts(content))
+    results = (field(part, "functionResponse") for part in _parts(content))
+    return Step(
+        index,
+        _role(content),
+        tuple(_key(call) for call in calls if call is not None),
+        tuple(_key(result) for result in results if result is not None),
+    )
+
+
+def _key(body: Json) -> str:
+    """What pairs a call with its response: the id where there is one, else the function's name."""
+    return str(at(body, "id") or f"function {at(body, 'name')}")
+
+
+def _role(content: dict[str, Json]) -> str:
+    return "model" if content.get("role") == "model" else "user"
+
+
+def _check_roles(contents: list[dict[str, Json]]) -> list[Violation]:
+    found = []
+    if contents and _role(contents[0]) != "user":
+        found.append(Violation(5, "the first content is not the user's", 0))
+    if contents and _role(contents[0]) == "model" and _calls(contents[0]):
+        found.append(Violation(4, "a call that follows no turn of the user", 0))
+    for index, (before, content) in enumerate(pairwise(contents), 1):
+        if _role(before) == _role(content):
+            found.append(Violation(5, f"two contents of the {_role(content)} in a row", index))
+            if _calls(content):
+                found.append(Violation(4, "a call that follows no turn of the user", index))
+    return found
+
+
+def _calls(content: dict[str, Json]) -> list[dict[str, Json]]:
+    return [part for part in _parts(content) if field(part, "functionCall") is not None]
+
+
+def _check_signatures(model: str, contents: list[dict[str, Json]]) -> list[Violation]:
+    """The first call of each step of the current turn is signed: from Gemini 3 on, or once any call is signed."""
+    version = re.search(r"gemini-(\d+)", model)
+    signed = any(field(part, "thoughtSignature") for content in contents for part in _calls(content))
+    if not (int(version[1]) >= 3 if version else signed):
+        return []
+    found = []
+    for index in range(_turn_start(contents), len(contents)):
+        calls = _calls(contents[index])
+        if calls and not field(calls[0], "thoughtSignature"):
+            found.append(Violation(12, "a call of this turn without its thought signature", index))
+    return found
+
+
+def _turn_start(contents: list[dict[str, Json]]) -> int:
+    """Where the user last spoke, rather than a tool."""
+    for index in range(len(contents) - 1, -1, -1):
+        if _role(contents[index]) == "user" and any("text" in part for part in _parts(contents[index])):
+            return index
+    return 0

@@ -1,0 +1,47 @@
+"""Gemini's stream, put together again: every chunk is a small reply."""
+
+from __future__ import annotations
+
+from bough.formats.reading import as_dict, as_list, plain
+from bough.model import Json
+
+_WORDS = {"text", "thought", "thoughtSignature"}
+
+
+class GeminiStream:
+    """Takes the chunks of `streamGenerateContent`."""
+
+    def __init__(self) -> None:
+        self._rest: dict[str, Json] = {}
+        self._candidates: dict[int, dict[str, Json]] = {}
+
+    def feed(self, event: Json) -> None:
+        chunk = as_dict(plain(event), "A chunk")
+        self._rest.update({key: value for key, value in chunk.items() if key != "candidates"})
+        for item in as_list(chunk.get("candidates", []), "chunk.candidates"):
+            candidate = as_dict(item, "chunk.candidates[]")
+            known = self._candidates.setdefault(candidate.get("index") or 0, {})
+            content = candidate.get("content")
+            known.update({key: value for key, value in candidate.items() if key != "content"})
+            if content is not None:
+                _extend(known.setdefault("content", {"parts": []}), as_dict(content, "chunk.candidates[].content"))
+
+    def reply(self) -> dict[str, Json]:
+        candidates = [self._candidates[index] for index in sorted(self._candidates)]
+        return {"candidates": candidates, **self._rest} if candidates else dict(self._rest)
+
+
+def _extend(content: dict[str, Json], more: dict[str, Json]) -> None:
+    content.update({key: value for key, value in more.items() if key != "parts"})
+    parts = content["parts"]
+    for part in as_list(more.get("parts", []), "chunk.candidates[].content.parts"):
+        if parts and _continues(parts[-1], as_dict(part, "part")):
+            parts[-1] = {**parts[-1], **part, "text": parts[-1]["text"] + part["text"]}
+        else:
+            parts.append(part)
+
+
+def _continues(before: dict[str, Json], part: dict[str, Json]) -> bool:
+    """Words go on in the next chunk as long as they are of one kind; a signature closes them."""
+    both_words = "text" in before and "text" in part and before.keys() | part.keys() <= _WORDS
+    return both_words and before.get("thought") == part.get("thought") and "thoughtSignature" not in before

@@ -1,0 +1,46 @@
+"""What Chat refuses."""
+
+from __future__ import annotations
+
+from bough.formats.pairing import Step, check_pairs, texts
+from bough.formats.reading import as_dict, as_list, plain
+from bough.formats.types import Violation
+from bough.model import Json
+
+MAX_CACHE_MARKERS = 4
+
+
+def check(payload: Json) -> list[Violation]:
+    payload = plain(payload)
+    if isinstance(payload, dict):
+        payload = payload.get("messages")
+    messages = [as_dict(message, f"messages[{index}]") for index, message in enumerate(as_list(payload, "messages"))]
+    found = check_pairs([_step(index, message) for index, message in enumerate(messages)], grouped=False)
+    return found + _check_empty(messages) + check_cache_markers(messages)
+
+
+def _step(index: int, message: dict[str, Json]) -> Step:
+    calls = message.get("tool_calls")
+    made = [call.get("id") for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
+    results = [message.get("tool_call_id")] if message.get("role") == "tool" else []
+    return Step(index, str(message.get("role")), texts(made), texts(results))
+
+
+def _check_empty(messages: list[dict[str, Json]]) -> list[Violation]:
+    """An assistant's message may be without words only when it does something else."""
+    says = ("tool_calls", "function_call", "refusal", "audio")
+    return [
+        Violation(6, "a message with neither words nor calls", index)
+        for index, message in enumerate(messages)
+        if message.get("content") is None and not any(message.get(key) for key in says)
+    ]
+
+
+def check_cache_markers(messages: list[dict[str, Json]]) -> list[Violation]:
+    """Rule 15, which both of OpenAI's formats have."""
+    contents = (message.get("content") for message in messages)
+    parts = [part for content in contents if isinstance(content, list) for part in content]
+    markers = sum(1 for part in parts if isinstance(part, dict) and part.get("prompt_cache_breakpoint"))
+    if markers > MAX_CACHE_MARKERS:
+        return [Violation(15, f"{markers} cache breakpoints, and {MAX_CACHE_MARKERS} are allowed")]
+    return []

@@ -1,0 +1,71 @@
+"""A streamed chat completion, put together again."""
+
+from __future__ import annotations
+
+from bough.formats.reading import as_dict, as_list, plain
+from bough.model import Json
+
+_WHOLE = {"id", "type", "role", "name", "index", "object"}
+"""Fields that a stream may repeat; every other string is a piece to append."""
+
+
+class ChatStream:
+    """Takes `chat.completion.chunk`s."""
+
+    def __init__(self) -> None:
+        self._rest: dict[str, Json] = {}
+        self._choices: dict[int, dict[str, Json]] = {}
+
+    def feed(self, event: Json) -> None:
+        chunk = as_dict(plain(event), "A chunk")
+        for key, value in chunk.items():
+            if key not in ("choices", "object") and (value is not None or key not in self._rest):
+                self._rest[key] = value
+        for item in as_list(chunk.get("choices", []), "chunk.choices"):
+            choice = as_dict(item, "chunk.choices[]")
+            known = self._choices.setdefault(choice.get("index") or 0, {"message": {}})
+            known.update({key: value for key, value in choice.items() if key not in ("delta", "logprobs")})
+            if (logprobs := choice.get("logprobs")) is not None or "logprobs" not in known:
+                _grow(known, {"logprobs": logprobs} if "logprobs" in choice else {})
+            _grow(known["message"], as_dict(choice.get("delta") or {}, "chunk.choices[].delta"))
+
+    def reply(self) -> dict[str, Json]:
+        choices = [_finished(self._choices[index]) for index in sorted(self._choices)]
+        return {**self._rest, "object": "chat.completion", "choices": choices}
+
+
+def _grow(target: dict[str, Json], delta: dict[str, Json]) -> None:
+    for key, value in delta.items():
+        known = target.get(key)
+        if isinstance(value, list) and key != "annotations" and all(isinstance(part, dict) for part in value):
+            target[key] = _grow_list(known or [], value)
+        elif isinstance(value, dict) and isinstance(known, dict):
+            _grow(known, value)
+        elif isinstance(value, dict):
+            target[key] = {}
+            _grow(target[key], value)
+        elif isinstance(value, str) and isinstance(known, str) and key not in _WHOLE:
+            target[key] = known + value
+        elif value is not None or key not in target:
+            target[key] = value
+
+
+def _grow_list(known: list[Json], pieces: list[Json]) -> list[Json]:
+    """Pieces with an index belong to the item of that index; others are items."""
+    for piece in pieces:
+        place = piece.get("index")
+        if not isinstance(place, int):
+            known.append(piece)
+            continue
+        while len(known) <= place:
+            known.append({})
+        _grow(known[place], piece)
+    return known
+
+
+def _finished(choice: dict[str, Json]) -> dict[str, Json]:
+    """The choice without what only a stream has: the places of its calls."""
+    message = dict(choice["message"])
+    if isinstance(calls := message.get("tool_calls"), list):
+        message["tool_calls"] = [{key: value for key, value in call.items() if key != "index"} for call in calls]
+    return {**choice, "message": message}

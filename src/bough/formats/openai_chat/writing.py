@@ -1,0 +1,131 @@
+"""bough's messages as Chat messages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bough.formats.media import to_base64, to_url
+from bough.formats.openai_chat.reading import LIFTED
+from bough.formats.rendering import Rendering
+from bough.model import Block, Json, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
+
+ROLES = {"user": "user", "assistant": "assistant", "system": "system", "tool_result": "user"}
+AUDIO = {"audio/wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3", "audio/x-wav": "wav"}
+
+
+def write_messages(messages: Sequence[Message], rendering: Rendering) -> list[Json]:
+    wire: list[Json] = []
+    for message in rendering.messages(messages):
+        speaker = _Speaker(message, rendering)
+        for block in rendering.blocks(message.blocks):
+            if isinstance(block, ToolResult):
+                wire.append(_result(block, rendering))
+            else:
+                speaker.add(block)
+        if speaker.speaks(message):
+            wire.append(speaker.message())
+    return wire
+
+
+class _Speaker:
+    """A message of the user, the assistant or the system, field by field."""
+
+    def __init__(self, message: Message, rendering: Rendering) -> None:
+        shell = rendering.own(message.envelope)
+        self._shell: dict[str, Json] = shell if isinstance(shell, dict) else {"role": ROLES[message.role]}
+        self._native = isinstance(shell, dict)
+        self._assistant = message.role == "assistant"
+        self._rendering = rendering
+        self._content: list[Json] = []
+        self._plain = True
+        self._calls: list[Json] = []
+        self._lifted: dict[str, Json] = {}
+
+    def add(self, block: Block) -> None:
+        item = self._rendering.own(block.raw)
+        if item is not None:
+            self._keep(block, item)
+            return
+        self._rendering.lose_marks(block)
+        match block:
+            case Text():
+                self._say(block)
+            case ToolCall():
+                self._calls.append(_call(block, self._rendering))
+            case Media():
+                self._show(block)
+            case Thinking():
+                self._rendering.lose("dropped_thinking", "another model's reasoning")
+            case Other():
+                self._rendering.lose_other(block.type)
+
+    def speaks(self, message: Message) -> bool:
+        """Whether there is anything to write; a message of results alone has been written already."""
+        return self._native or bool(self._content or self._calls) or not message.results
+
+    def message(self) -> dict[str, Json]:
+        """The shell with what was lifted out of it; a field whose block is gone stays away."""
+        wire = {key: value for key, value in self._shell.items() if value != LIFTED.get(key, ...)}
+        wire |= self._lifted
+        if self._content or not self._native:
+            wire["content"] = self._words()
+        if self._calls:
+            wire["tool_calls"] = self._calls
+        return wire
+
+    def _words(self) -> Json:
+        """The content in the shape that it had; else a string if it is one text, and null beside calls alone."""
+        shape = self._shell.get("content")
+        if isinstance(shape, list) or len(self._content) > 1 or not self._plain:
+            return self._content
+        text = self._content[0]["text"] if self._content else ""
+        return None if not text and self._calls and shape is None else text
+
+    def _keep(self, block: Block, item: dict[str, Json]) -> None:
+        if isinstance(block, ToolCall) and "function_call" not in item:
+            self._rendering.ids.keep(block.call_id)
+            self._calls.append(item)
+        elif "type" in item:
+            self._plain = False
+            self._content.append(item)
+        else:
+            self._lifted |= item
+
+    def _say(self, block: Text) -> None:
+        if self._calls and not self._native:
+            self._rendering.lose("order_flattened", "words after a call")
+        if block.text or not self._content:
+            self._content.append({"type": "text", "text": block.text})
+
+    def _show(self, media: Media) -> None:
+        part = None if self._assistant or self._shell.get("role") != "user" else _media(media)
+        self._content.append(part or {"type": "text", "text": self._rendering.described(media)})
+        self._plain = self._plain and part is None
+
+
+def _call(call: ToolCall, rendering: Rendering) -> dict[str, Json]:
+    function = {"name": rendering.tool_name(call.name), "arguments": call.arguments}
+    return {"id": rendering.ids.call(call.call_id), "type": "function", "function": function}
+
+
+def _result(result: ToolResult, rendering: Rendering) -> dict[str, Json]:
+    kept: dict[str, Json] | None = rendering.own(result.raw)
+    if kept is not None:
+        return kept
+    call = rendering.calls.get(result.call_id)
+    if call and "function_call" in (rendering.own(call.raw) or {}):
+        return {"role": "function", "name": call.name, "content": rendering.told(result)}
+    return {"role": "tool", "tool_call_id": rendering.ids.result(result.call_id), "content": rendering.told(result)}
+
+
+def _media(media: Media) -> dict[str, Json] | None:
+    """A content part of the user's, or None when Chat has none for it."""
+    url = to_url(media)
+    if media.kind == "image" and url and not url.startswith(("gs:", "s3:")):
+        return {"type": "image_url", "image_url": {"url": url}}
+    if media.kind == "audio" and media.data is not None and media.mime in AUDIO:
+        sound = {"data": to_base64(media.data), "format": AUDIO[media.mime]}
+        return {"type": "input_audio", "input_audio": sound}
+    if media.kind == "document" and media.data is not None:
+        return {"type": "file", "file": {"file_data": url, "filename": media.name or "document"}}
+    return None

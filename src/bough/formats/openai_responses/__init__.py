@@ -1,0 +1,73 @@
+"""OpenAI's Responses API."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bough.formats.openai_responses.reading import read_items, read_output
+from bough.formats.openai_responses.rules import check
+from bough.formats.openai_responses.stream import ResponsesStream
+from bough.formats.openai_responses.writing import write_items
+from bough.formats.reading import as_dict, as_list, at, count, plain, text_or_none
+from bough.formats.rendering import Rendering
+from bough.formats.tool_ids import ToolIds
+from bough.formats.types import Decoded, Encoded, Provenance, Violation
+from bough.model import Json, Message, Usage
+
+
+class OpenAIResponses:
+    """The wire shape of `input` in a request, and of a `response`."""
+
+    name = "openai.responses"
+
+    def decode(self, payload: Json) -> Decoded:
+        payload = plain(payload)
+        if isinstance(payload, list):
+            return Decoded(read_items(payload, "input"))
+        payload = as_dict(payload, "A Responses payload")
+        if "input" in payload and "output" not in payload and "type" not in payload:
+            rest = {key: value for key, value in payload.items() if key != "input"}
+            return Decoded(read_items(_listed(payload["input"]), "input"), Provenance(envelope=rest))
+        if "output" in payload and "type" not in payload:
+            return _read_reply(payload)
+        return Decoded(read_items([payload], "input"))
+
+    def encode(self, messages: Sequence[Message], strict: bool = False) -> Encoded:
+        rendering = Rendering(self.name, ToolIds("!-~", 64))
+        return rendering.finish(write_items(messages, rendering), strict)
+
+    def check(self, payload: Json) -> list[Violation]:
+        return check(payload)
+
+    def accumulator(self) -> ResponsesStream:
+        return ResponsesStream()
+
+
+def _listed(items: Json) -> list[Json]:
+    """A request may say its input as one string of the user's."""
+    return [{"role": "user", "content": items}] if isinstance(items, str) else as_list(items, "input")
+
+
+def _read_reply(reply: dict[str, Json]) -> Decoded:
+    counts = reply.get("usage")
+    usage = Usage(
+        count(counts, "input_tokens"),
+        count(counts, "output_tokens"),
+        count(counts, "input_tokens_details", "cached_tokens"),
+        count(counts, "output_tokens_details", "reasoning_tokens"),
+    )
+    return Decoded(
+        read_output(as_list(reply["output"], "reply.output")),
+        Provenance(
+            model=text_or_none(reply.get("model")),
+            provider="openai",
+            usage=usage,
+            response_id=text_or_none(reply.get("id")),
+            request_id=text_or_none(reply.get("_request_id")),
+            stop_reason=text_or_none(at(reply, "incomplete_details", "reason")) or text_or_none(reply.get("status")),
+            envelope={key: value for key, value in reply.items() if key != "output"},
+        ),
+    )
+
+
+FORMAT = OpenAIResponses()

@@ -1,0 +1,70 @@
+"""Amazon Q Developer's conversation state.
+
+The payload is a `conversationState`: a history of inputs and answers in strict pairs, and the current input apart. When
+a dialog ends with an answer there is no current input yet, and `currentMessage` is left out. The state's own fields
+(its id, how it was triggered) are kept with the last message that came in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bough.formats.qdeveloper.reading import read_chat_message, read_state
+from bough.formats.qdeveloper.rules import check
+from bough.formats.qdeveloper.stream import QDeveloperStream
+from bough.formats.qdeveloper.writing import write_state
+from bough.formats.reading import as_dict, at, plain, text_or_none
+from bough.formats.rendering import Rendering
+from bough.formats.tool_ids import ToolIds
+from bough.formats.types import Decoded, Encoded, Provenance, Violation
+from bough.model import Json, Message
+
+
+class QDeveloper:
+    """The wire shape of a `conversationState`, and of an `assistantResponseMessage`."""
+
+    name = "qdeveloper"
+
+    def decode(self, payload: Json) -> Decoded:
+        payload = plain(payload)
+        if isinstance(payload, list):
+            return Decoded(read_state({"history": payload}))
+        payload = as_dict(payload, "A Q Developer payload")
+        if "conversationState" in payload:
+            rest = {key: value for key, value in payload.items() if key != "conversationState"}
+            state = as_dict(payload["conversationState"], "conversationState")
+            return Decoded(read_state(state), Provenance(envelope=rest))
+        if "assistantResponseMessage" in payload:
+            return _read_reply(payload)
+        if "userInputMessage" in payload:
+            return Decoded(tuple(read_chat_message(payload, "message")))
+        return Decoded(read_state(payload))
+
+    def encode(self, messages: Sequence[Message], strict: bool = False) -> Encoded:
+        rendering = Rendering(self.name, ToolIds("a-zA-Z0-9_-", 64))
+        return rendering.finish(write_state(messages, rendering), strict)
+
+    def check(self, payload: Json) -> list[Violation]:
+        return check(payload)
+
+    def accumulator(self) -> QDeveloperStream:
+        return QDeveloperStream()
+
+
+def _read_reply(reply: dict[str, Json]) -> Decoded:
+    body = as_dict(reply["assistantResponseMessage"], "assistantResponseMessage")
+    rest = {key: value for key, value in reply.items() if key != "assistantResponseMessage"}
+    calls = bool(body.get("toolUses"))
+    return Decoded(
+        tuple(read_chat_message({"assistantResponseMessage": body}, "reply")),
+        Provenance(
+            provider="qdeveloper",
+            response_id=text_or_none(body.get("messageId")),
+            request_id=text_or_none(at(reply, "messageMetadataEvent", "utteranceId")),
+            stop_reason="tool_use" if calls else "end_turn",
+            envelope=rest or None,
+        ),
+    )
+
+
+FORMAT = QDeveloper()

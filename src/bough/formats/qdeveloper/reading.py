@@ -1,0 +1,97 @@
+"""A conversation state as bough's messages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bough.errors import FormatError
+from bough.formats.media import FORMATS, from_base64
+from bough.formats.reading import as_dict, as_list, as_text, at, text_or_none, written
+from bough.formats.rendering import JOINED, emptied
+from bough.model import Block, Json, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
+
+FAMILY = "qdeveloper"
+USER, ASSISTANT, STATE = "userInputMessage", "assistantResponseMessage", "conversationState"
+CONTEXT = "userInputMessageContext"
+
+
+def read_state(state: dict[str, Json]) -> tuple[Message, ...]:
+    messages: list[Message] = []
+    for position, item in enumerate(as_list(state.get("history") or [], "history")):
+        messages += read_chat_message(as_dict(item, f"history[{position}]"), f"history[{position}]")
+    if (current := state.get("currentMessage")) is not None:
+        messages += read_chat_message(as_dict(current, "currentMessage"), "currentMessage")
+    if messages and state.keys() != {"history"}:
+        messages[-1] = _with_state(messages[-1], emptied(state, "history", "currentMessage"))
+    return tuple(messages)
+
+
+def _with_state(message: Message, state: dict[str, Json]) -> Message:
+    kept = message.envelope[FAMILY]
+    shell = {JOINED: True} if kept == JOINED else kept
+    return replace(message, envelope={FAMILY: {**shell, STATE: state}})
+
+
+def read_chat_message(item: dict[str, Json], where: str) -> list[Message]:
+    """One input or one answer; an input with a tool's results and words is two messages."""
+    if USER in item:
+        return _read_input(item, as_dict(item[USER], f"{where}.{USER}"), f"{where}.{USER}")
+    if ASSISTANT in item:
+        return [_read_answer(item, as_dict(item[ASSISTANT], f"{where}.{ASSISTANT}"), f"{where}.{ASSISTANT}")]
+    raise FormatError(f"{where} is neither a {USER} nor an {ASSISTANT}.")
+
+
+def _read_input(item: dict[str, Json], body: dict[str, Json], where: str) -> list[Message]:
+    content = as_text(body.get("content"), f"{where}.content")
+    context = as_dict({} if body.get(CONTEXT) is None else body[CONTEXT], f"{where}.{CONTEXT}")
+    results = [
+        _read_result(as_dict(result, f"{where}.toolResults[{position}]"), f"{where}.toolResults[{position}]")
+        for position, result in enumerate(as_list(context.get("toolResults") or [], f"{where}.toolResults"))
+    ]
+    images = [_read_image(image) for image in as_list(body.get("images") or [], f"{where}.images")]
+    shell = emptied(body, "content", "images")
+    if body.get(CONTEXT) is not None:
+        shell[CONTEXT] = emptied(context, "toolResults")
+    envelope = {FAMILY: {**item, USER: shell}}
+    if not results:
+        return [Message("user", (Text(content), *images), envelope=envelope)]
+    answers = Message("tool_result", tuple(results), any(result.error for result in results), envelope)
+    words: list[Block] = [Text(content)] if content else []
+    return [answers, Message("user", (*words, *images), envelope={FAMILY: JOINED})] if content or images else [answers]
+
+
+def _read_result(item: dict[str, Json], where: str) -> ToolResult:
+    content: list[Text | Media | Other] = []
+    for part in as_list(item.get("content") or [], f"{where}.content"):
+        text = at(part, "text")
+        content.append(Text(text if isinstance(text, str) else written(at(part, "json"))))
+    call_id = as_text(item.get("toolUseId"), f"{where}.toolUseId")
+    failed = str(item.get("status")).lower() == "error"
+    return ToolResult(call_id, tuple(content), failed, raw={FAMILY: item})
+
+
+def _read_image(image: Json) -> Media | Other:
+    format_name = text_or_none(at(image, "format")) or ""
+    data = from_base64(at(image, "source", "bytes"))
+    if data is None:
+        return Other("image", {FAMILY: image})
+    return Media("image", FORMATS.get(format_name, f"image/{format_name}"), data=data, raw={FAMILY: image})
+
+
+def _read_answer(item: dict[str, Json], body: dict[str, Json], where: str) -> Message:
+    blocks: list[Block] = []
+    lifted = ["content", "toolUses"]
+    if isinstance(reasoning := body.get("reasoningContent"), dict):
+        text = text_or_none(at(reasoning, "reasoningText", "text")) or ""
+        blocks.append(Thinking(text, raw={FAMILY: {"reasoningContent": reasoning}}))
+        lifted.append("reasoningContent")
+    if content := as_text(body.get("content"), f"{where}.content"):
+        blocks.append(Text(content))
+    for position, call in enumerate(as_list(body.get("toolUses") or [], f"{where}.toolUses")):
+        blocks.append(_read_call(as_dict(call, f"{where}.toolUses[{position}]"), f"{where}.toolUses[{position}]"))
+    return Message("assistant", tuple(blocks), envelope={FAMILY: {**item, ASSISTANT: emptied(body, *lifted)}})
+
+
+def _read_call(item: dict[str, Json], where: str) -> ToolCall:
+    call_id, name = as_text(item.get("toolUseId"), f"{where}.toolUseId"), as_text(item.get("name"), f"{where}.name")
+    return ToolCall(call_id, name, written(item.get("input")), raw={FAMILY: item})

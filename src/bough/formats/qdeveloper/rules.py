@@ -1,0 +1,64 @@
+"""What Q Developer refuses."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from bough.formats.pairing import Step, check_pairs, texts
+from bough.formats.qdeveloper.reading import ASSISTANT, CONTEXT, USER
+from bough.formats.reading import as_dict, as_list, at, plain
+from bough.formats.types import Violation
+from bough.model import Json
+
+
+def check(payload: Json) -> list[Violation]:
+    state = as_dict(plain(payload), "A Q Developer payload")
+    state = as_dict(state.get("conversationState", state), "conversationState")
+    wire = as_list(state.get("history") or [], "history")
+    current = state.get("currentMessage")
+    turns = [as_dict(item, "history[]") for item in ([*wire, current] if current is not None else wire)]
+    found = check_pairs([_step(index, item) for index, item in enumerate(turns)], grouped=True)
+    if current is not None and USER not in turns[-1]:
+        found.append(Violation(16, f"the current message is no {USER}", len(turns) - 1))
+    return found + _check_alternation(turns) + _check_first(turns) + _check_tools(turns)
+
+
+def _step(index: int, item: dict[str, Json]) -> Step:
+    calls = at(item, ASSISTANT, "toolUses")
+    results = at(item, USER, CONTEXT, "toolResults")
+    return Step(
+        index,
+        "user" if USER in item else "assistant",
+        texts(at(call, "toolUseId") for call in calls or []),
+        texts(at(result, "toolUseId") for result in results or []),
+    )
+
+
+def _check_alternation(turns: list[dict[str, Json]]) -> list[Violation]:
+    found = []
+    if turns and USER not in turns[0]:
+        found.append(Violation(16, f"the history does not begin with a {USER}", 0))
+    for index, (before, item) in enumerate(pairwise(turns), 1):
+        if (USER in before) == (USER in item):
+            found.append(Violation(16, "inputs and answers do not come in pairs", index))
+    return found
+
+
+def _check_first(turns: list[dict[str, Json]]) -> list[Violation]:
+    if turns and at(turns[0], USER, CONTEXT, "toolResults"):
+        return [Violation(16, "the first input has a tool's results", 0)]
+    return []
+
+
+def _check_tools(turns: list[dict[str, Json]]) -> list[Violation]:
+    """Every tool of the history exists, as far as the newest input says which tools there are."""
+    tools = at(turns[-1], USER, CONTEXT, "tools") if turns else None
+    if tools is None:
+        return []
+    known = {at(tool, "toolSpecification", "name") for tool in as_list(tools, "tools")}
+    return [
+        Violation(16, f"the tool {at(call, 'name')!r} is not among the tools", index)
+        for index, item in enumerate(turns)
+        for call in at(item, ASSISTANT, "toolUses") or []
+        if at(call, "name") not in known
+    ]

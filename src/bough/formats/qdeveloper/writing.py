@@ -1,0 +1,161 @@
+"""bough's messages as a conversation state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bough.formats.media import NAMES, to_base64
+from bough.formats.qdeveloper.reading import ASSISTANT, CONTEXT, STATE, USER
+from bough.formats.rendering import JOINED, Rendering
+from bough.model import Block, Json, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
+
+IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
+
+
+def write_state(messages: Sequence[Message], rendering: Rendering) -> dict[str, Json]:
+    turns: list[_Input | _Answer] = []
+    state: dict[str, Json] = {"chatTriggerType": "MANUAL", "history": [], "currentMessage": {}}
+    for message in rendering.messages(messages):
+        shell = rendering.own(message.envelope)
+        if isinstance(shell, dict) and STATE in shell:
+            state = shell[STATE]
+        elif state.get("currentMessage") is None:
+            state = {**state, "currentMessage": {}}  # the dialog went on after that state
+        _add(turns, message, shell, rendering)
+    return _state(state, [turn.wire() for turn in turns])
+
+
+def _state(state: dict[str, Json], wire: list[Json]) -> dict[str, Json]:
+    """The state as it came, with everything but the last input in its history."""
+    asking = bool(wire) and USER in wire[-1] and state.get("currentMessage") is not None
+    payload = {key: value for key, value in state.items() if value is None or key != "currentMessage"}
+    history = wire[:-1] if asking else wire
+    if history:
+        payload["history"] = history
+    if asking:
+        payload["currentMessage"] = wire[-1]
+    return payload
+
+
+def _add(turns: list[_Input | _Answer], message: Message, shell: Json, rendering: Rendering) -> None:
+    native = isinstance(shell, dict) and (USER in shell or ASSISTANT in shell)
+    last = turns[-1] if turns else None
+    if message.role == "assistant":
+        if not native and not isinstance(last, _Input):
+            turns.append(_Input(None))  # an answer always has an input, if an empty one
+        turns.append(_Answer(shell if native else None))
+    elif not isinstance(last, _Input) or (native and last.native):
+        turns.append(_Input(shell if native else None))
+    if message.role == "system":
+        rendering.lose("system_as_user", "a note in mid-conversation")
+    for block in rendering.blocks(message.blocks):
+        turns[-1].add(block, rendering)
+
+
+class _Input:
+    """What goes to the model: words, a tool's results, images."""
+
+    def __init__(self, shell: dict[str, Json] | None) -> None:
+        self.native = shell is not None
+        self._item = _without_state(shell or {USER: {"content": ""}})
+        self._words: list[str] = []
+        self._results: list[Json] = []
+        self._images: list[Json] = []
+
+    def add(self, block: Block, rendering: Rendering) -> None:
+        kept = rendering.own(block.raw)
+        match block:
+            case ToolResult():
+                self._results.append(_result(block, rendering) if kept is None else kept)
+            case Media() | Other() if kept is not None:
+                self._images.append(kept)
+            case Text():
+                rendering.lose_marks(block)
+                self._words.append(block.text)
+            case Media():
+                self._show(block, rendering)
+            case _:
+                _lose(block, rendering)
+
+    def wire(self) -> dict[str, Json]:
+        body = {**self._item[USER], "content": "\n\n".join(word for word in self._words if word)}
+        if len(self._words) == 1:
+            body["content"] = self._words[0]
+        if self._results:
+            body[CONTEXT] = {**(body.get(CONTEXT) or {}), "toolResults": self._results}
+        if self._images:
+            body["images"] = self._images
+        return {**self._item, USER: body}
+
+    def _show(self, media: Media, rendering: Rendering) -> None:
+        if media.kind == "image" and media.data and media.mime in IMAGES:
+            self._images.append({"format": NAMES[media.mime], "source": {"bytes": to_base64(media.data)}})
+        else:
+            self._words.append(rendering.described(media))
+
+
+class _Answer:
+    """What the model said: words and calls."""
+
+    def __init__(self, shell: dict[str, Json] | None) -> None:
+        self._item = _without_state(shell or {ASSISTANT: {"content": ""}})
+        self._words: list[str] = []
+        self._calls: list[Json] = []
+        self._reasoning: dict[str, Json] = {}
+
+    def add(self, block: Block, rendering: Rendering) -> None:
+        kept = rendering.own(block.raw)
+        match block:
+            case ToolCall():
+                self._calls.append(_call(block, rendering) if kept is None else kept)
+                if kept is not None:
+                    rendering.ids.keep(block.call_id)
+            case Thinking() if kept is not None:
+                self._reasoning = kept
+            case Text():
+                rendering.lose_marks(block)
+                if self._calls:
+                    rendering.lose("order_flattened", "words after a call")
+                self._words.append(block.text)
+            case Media():
+                self._words.append(rendering.described(block))
+            case _:
+                _lose(block, rendering)
+
+    def wire(self) -> dict[str, Json]:
+        shell = {key: value for key, value in self._item[ASSISTANT].items() if key != "reasoningContent" or value != {}}
+        body = {**shell, **self._reasoning, "content": "\n".join(self._words)}
+        if self._calls:
+            body["toolUses"] = self._calls
+        return {**self._item, ASSISTANT: body}
+
+
+def _without_state(item: dict[str, Json]) -> dict[str, Json]:
+    return {key: value for key, value in item.items() if key not in (STATE, JOINED)}
+
+
+def _lose(block: Block, rendering: Rendering) -> None:
+    rendering.lose_marks(block)
+    if isinstance(block, Thinking):
+        rendering.lose("dropped_thinking", "another model's reasoning")
+    else:
+        rendering.lose_other(block.type if isinstance(block, Other) else type(block).__name__)
+
+
+def _call(call: ToolCall, rendering: Rendering) -> dict[str, Json]:
+    rendering.lose_marks(call)
+    call_id, name = rendering.ids.call(call.call_id), rendering.tool_name(call.name)
+    return {"toolUseId": call_id, "name": name, "input": rendering.arguments(call)}
+
+
+def _result(result: ToolResult, rendering: Rendering) -> dict[str, Json]:
+    texts = []
+    for part in result.content:
+        if isinstance(part, Text):
+            texts.append(part.text)
+        elif isinstance(part, Media):
+            texts.append(rendering.described(part, "tool_image_flattened"))
+        else:
+            rendering.lose_other(part.type)
+    call_id, status = rendering.ids.result(result.call_id), "error" if result.error else "success"
+    return {"toolUseId": call_id, "content": [{"text": text} for text in texts], "status": status}

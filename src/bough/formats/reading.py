@@ -1,0 +1,95 @@
+"""Takes a provider's payload apart, and says where it is wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from bough.errors import FormatError
+from bough.model import Json
+
+
+def plain(payload: Any) -> Json:
+    """The payload as dicts and lists, also when it is made of an official SDK's objects.
+
+    Only what was set is taken: filling in an SDK's defaults would add fields that the provider never sent.
+    """
+    if isinstance(payload, (str, bytes, int, float)) or payload is None:
+        return payload
+    if isinstance(payload, Mapping):
+        return {str(key): plain(value) for key, value in payload.items()}
+    if isinstance(payload, (list, tuple)):
+        return [plain(item) for item in payload]
+    if hasattr(payload, "model_dump"):
+        # An SDK takes a variant that it does not know for another one, and would warn about it here.
+        if type(payload).__module__.startswith("google."):
+            return payload.model_dump(mode="json", by_alias=True, exclude_none=True, warnings=False)
+        return payload.model_dump(mode="json", exclude_unset=True, warnings=False)
+    if hasattr(payload, "to_dict"):
+        return plain(payload.to_dict())
+    raise FormatError(f"A payload is made of dicts, lists or an SDK's objects, not of {type(payload).__name__!r}.")
+
+
+def as_dict(value: Json, where: str) -> dict[str, Json]:
+    if not isinstance(value, dict):
+        raise FormatError(f"{where} should be an object and is {_kind(value)}.")
+    return value
+
+
+def as_list(value: Json, where: str) -> list[Json]:
+    if not isinstance(value, list):
+        raise FormatError(f"{where} should be a list and is {_kind(value)}.")
+    return value
+
+
+def as_text(value: Json, where: str) -> str:
+    if not isinstance(value, str):
+        raise FormatError(f"{where} should be a string and is {_kind(value)}.")
+    return value
+
+
+def text_or_none(value: Json) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def at(value: Json, *keys: str) -> Json:
+    """What stands under a chain of keys, or None where the chain breaks."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def count(value: Json, *keys: str) -> int | None:
+    """A number of tokens under a chain of keys; None when it is missing or no number."""
+    found = at(value, *keys)
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def total(*counts: int | None) -> int | None:
+    """The sum of what is known; None when nothing is."""
+    known = [number for number in counts if number is not None]
+    return sum(known) if known else None
+
+
+def written(value: Json) -> str:
+    """The one spelling of a JSON object as a tool call's arguments."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def parsed(arguments: str) -> dict[str, Json] | None:
+    """A tool call's arguments as an object, or None when they are anything else."""
+    try:
+        value = json.loads(arguments, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _kind(value: Json) -> str:
+    names = {dict: "an object", list: "a list", str: "a string", type(None): "null", bool: "a boolean"}
+    return names.get(type(value), f"of type {type(value).__name__!r}")
