@@ -238,7 +238,10 @@ def test_whichever_write_or_sync_fails_the_error_is_typed_and_the_next_turn_work
                 break
             if n % 4 == 1 or n < 8:
                 found = assert_sound(store)["cli:a"]
-                assert [name for name in found if name[0] in "ab"] == ["before", *(f"after{k}" for k in range(1, n + 1))]
+                assert [name for name in found if name[0] in "ab"] == [
+                    "before",
+                    *(f"after{k}" for k in range(1, n + 1)),
+                ]
         else:
             pytest.fail("the work never ended without a failure")
         found = assert_sound(store)["cli:a"]
