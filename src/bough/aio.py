@@ -144,6 +144,7 @@ class AsyncSession(_Facade):
         return await self._hop(lambda: self.sync.head)
 
     path = hop(session.Session.path)
+    context = hop(session.Session.context)
     turns = hop(session.Session.turns)
     usage = hop(session.Session.usage)
     update = hop(session.Session.update)
@@ -251,6 +252,7 @@ class AsyncTurn(_Facade):
         return AsyncSession(self.sync.session, self._threads)
 
     path = hop(Turn.path)
+    context = hop(Turn.context)
     add = hop(Turn.add)
     complete = hop(Turn.complete)
     interrupt = hop(Turn.interrupt)

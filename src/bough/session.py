@@ -14,9 +14,10 @@ from bough.owner import new_owner
 from bough.saving import Entry, insert, one_after_another
 from bough.tree import old_part, turn_starts
 from bough.turn import Turn
-from bough.turns import LEASE, Provenance
+from bough.turns import LEASE, Provenance, dialog_size
 
 if TYPE_CHECKING:
+    from bough.context import Context
     from bough.store import Store
 
 T = TypeVar("T")
@@ -57,6 +58,28 @@ class Session:
     def path(self, last: int | None = None) -> list[Node]:
         """The dialog so far, oldest first; only its end with `last`."""
         return self.store.load_path("session_path", self.key, last)
+
+    def context(
+        self,
+        format: str,
+        budget: int | None = None,
+        *,
+        model: str | None = None,
+        reserve: int | None = None,
+        counter: Callable[[Message], int] | None = None,
+        strict: bool = False,
+    ) -> Context:
+        """The dialog as a valid request of a provider, fitted to a budget of tokens, or to the window of a model.
+
+        A tenth of the budget is kept free, or `reserve` tokens. The newest turn is never dropped; `fits` says when even
+        it is too large. Raises `FormatError` if `strict` and something cannot be said in this format.
+        """
+        from bough.framing import context_at
+
+        return context_at(
+            self.store, turns.state(self.store.db, self.key).head, format, budget,
+            model=model, reserve=reserve, counter=counter, strict=strict,
+        )  # fmt: skip
 
     def turns(self, status: Status | None = None, limit: int | None = None) -> list[TurnInfo]:
         """Its turns, the newest first, the unfinished ones included."""
@@ -149,7 +172,10 @@ class Session:
         turn stays open for longer than `wait`, and `Invalid` for a turn that ends with the user's words.
         """
         entries = one_after_another(messages, self.label)
-        given = Provenance(model, provider, request_id, usage or Usage(), instructions, metadata=metadata or {})
+        counted = usage if usage and sum(message.role == "assistant" for message in messages) == 1 else None
+        given = Provenance(
+            model, provider, request_id, usage or Usage(), dialog_size(counted), instructions, metadata=metadata or {}
+        )
 
         def save(now: int) -> list[str]:
             given.caller, given.caller_call = self._caller_numbers()

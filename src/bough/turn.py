@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bough import lookup, turns
-from bough.errors import Conflict, Refused
+from bough.errors import Conflict, FormatError, Refused
 from bough.model import Json, Message, Node, Status, TurnInfo, Usage
 from bough.saving import one_after_another
 
 if TYPE_CHECKING:
     from typing import Self
 
+    from bough.context import Context
     from bough.session import Session
 
 
@@ -53,9 +54,27 @@ class Turn:
         """The dialog so far, with what this turn has added."""
         return self.session.store.path(self.last, last)
 
+    def context(
+        self,
+        format: str,
+        budget: int | None = None,
+        *,
+        model: str | None = None,
+        reserve: int | None = None,
+        counter: Callable[[Message], int] | None = None,
+        strict: bool = False,
+    ) -> Context:
+        """The dialog so far as a valid request, with what this turn has added; as `Session.context`."""
+        from bough.framing import context_at
+
+        return context_at(
+            self.session.store, self._opened.last, format, budget,
+            model=model, reserve=reserve, counter=counter, strict=strict,
+        )  # fmt: skip
+
     def add(
         self,
-        reply: Message | Sequence[Message],
+        reply: Message | Sequence[Message] | Json,
         *,
         raw: Json = None,
         model: str | None = None,
@@ -67,25 +86,28 @@ class Turn:
     ) -> list[str]:
         """Adds what the run has produced; it is durable when this returns. Tokens and cost add up over a turn.
 
-        `raw` is the provider's whole reply, kept verbatim with the first message. Raises `Conflict` when the turn was
-        silent for longer than its lease and another writer took the session.
+        The reply is a message, several, or what a provider answered, as its SDK's object or as plain JSON: that is kept
+        whole, and its model, usage and ids are taken from it. `raw` is a whole reply to keep beside messages made by
+        hand. Raises `FormatError` for a reply that no format knows, and `Conflict` when the turn was silent for longer
+        than its lease and another writer took the session.
         """
         store = self.session.store
         if self.repeated:
             return turns.turn_ids(store.db, self._opened.n)
         if self.status != "running":
             raise Refused(f"Turn {self.id!r} is {self.status}; open another one.")
-        messages = [reply] if isinstance(reply, Message) else list(reply)
+        messages, told = read(reply)
         if raw is not None and messages:
             messages[0] = replace(messages[0], envelope=raw)
         entries = one_after_another(messages, self.session.label)
-        p = self._opened.provenance
+        p, counted = self._opened.provenance, usage or told.usage
         news = replace(
             p,
-            model=model or p.model,
-            provider=provider or p.provider,
-            request_id=request_id or p.request_id,
-            usage=p.usage + (usage or Usage()),
+            model=model or told.model or p.model,
+            provider=provider or told.provider or p.provider,
+            request_id=request_id or told.request_id or p.request_id,
+            usage=p.usage + counted,
+            context_tokens=turns.dialog_size(counted),
             first_token_at=p.first_token_at or first_token_at,
             metadata=p.metadata | (metadata or {}),
         )
@@ -138,3 +160,25 @@ class Turn:
             self.fail(f"{type(error).__name__}: {error}")
         else:
             self.interrupt(type(error).__name__)
+
+
+def read(reply: Message | Sequence[Message] | Json) -> tuple[list[Message], turns.Provenance]:
+    """The messages of a reply, and what it says of how it came about."""
+    if isinstance(reply, Message):
+        return [reply], turns.Provenance()
+    if isinstance(reply, (list, tuple)) and all(isinstance(item, Message) for item in reply):
+        return list(reply), turns.Provenance()
+    from bough import formats
+
+    name = formats.detect(reply)
+    if name is None:
+        raise FormatError(
+            f"No format knows this reply ({reply!r:.80}); nothing was added. Decode it, and add messages."
+        )
+    decoded = formats.get(name).decode(reply)
+    told = decoded.provenance
+    messages = list(decoded.messages)
+    if messages and told.envelope is not None:
+        rest = messages[0].envelope or {}
+        messages[0] = replace(messages[0], envelope={**rest, "reply": told.envelope})
+    return messages, turns.Provenance(told.model, told.provider, told.request_id or told.response_id, told.usage)

@@ -34,6 +34,8 @@ class Provenance:
     provider: str | None = None
     request_id: str | None = None
     usage: Usage = field(default_factory=Usage)
+    context_tokens: int | None = None
+    """The size of the dialog after the last reply, as the provider counted it."""
     instructions: str | None = None
     first_token_at: int | None = None
     metadata: dict[str, Json] = field(default_factory=dict)
@@ -45,6 +47,13 @@ class Provenance:
         if self.instructions is None:
             return None
         return blake2b(self.instructions.encode("utf-8", "surrogatepass"), digest_size=SIZE).digest()
+
+
+def dialog_size(usage: Usage | None) -> int | None:
+    """What one reply's counts say of the size of the dialog that it ends."""
+    if usage is None or usage.input_tokens is None or usage.output_tokens is None:
+        return None
+    return usage.input_tokens + usage.output_tokens
 
 
 @dataclass(slots=True)
@@ -172,7 +181,7 @@ def extend(db: Database, turn: Opened, entries: list[Entry], p: Provenance, now:
     u, last = p.usage, saved[-1].n if saved else turn.last
     db.run(
         "extend_turn", last, p.model, p.provider, p.request_id,
-        u.input_tokens, u.output_tokens, u.cached_tokens, u.reasoning_tokens, u.cost,
+        u.input_tokens, u.output_tokens, u.cached_tokens, u.reasoning_tokens, u.cost, p.context_tokens,
         p.instructions_digest, json_text(p.metadata or None), p.first_token_at, turn.n,
     )  # fmt: skip
     db.run("take_lease", turn.n, turn.owner, now + int(lease * 1_000_000), turn.session)
@@ -262,8 +271,9 @@ def _insert_turn(
     u = p.usage
     db.run(
         "insert_turn", first, session.n, idempotency_key, session.head, last, status, p.model, p.provider, p.request_id,
-        u.input_tokens, u.output_tokens, u.cached_tokens, u.reasoning_tokens, u.cost, p.instructions_digest,
-        p.caller, p.caller_call, None, json_text(p.metadata or None), started, p.first_token_at, finished,
+        u.input_tokens, u.output_tokens, u.cached_tokens, u.reasoning_tokens, u.cost, p.context_tokens,
+        p.instructions_digest, p.caller, p.caller_call, None, json_text(p.metadata or None), started, p.first_token_at,
+        finished,
     )  # fmt: skip
 
 

@@ -45,7 +45,7 @@ def is_network(path: Path, mounts: str = MOUNTS) -> bool:
         return False
     best, kind = "", ""
     with suppress(OSError):
-        place = str(path.absolute().parent.resolve())
+        place = str(path.resolve().parent)
         for line in Path(mounts).read_text("utf-8", "surrogateescape").splitlines():
             mount, _, rest = line.partition(" - ")
             point = mount.split(" ")[4].replace("\\040", " ")

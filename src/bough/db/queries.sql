@@ -52,6 +52,28 @@ SELECT {node} FROM walk CROSS JOIN messages m ON m.n = walk.n {blocks}
 WITH RECURSIVE walk (n) AS (SELECT head FROM sessions WHERE key = ? AND head IS NOT NULL {walk} LIMIT ?)
 SELECT {node} FROM walk CROSS JOIN messages m ON m.n = walk.n {blocks}
 
+-- name: path_from
+-- The end of a path: from a node up to where the path weighs less than the second parameter, but at least up to the
+-- node with the third number.
+WITH RECURSIVE walk (n) AS (
+    SELECT ?1
+    UNION ALL
+    SELECT p.n FROM walk CROSS JOIN messages m ON m.n = walk.n CROSS JOIN messages p ON p.n = m.parent
+    WHERE m.parent < walk.n AND (p.weight >= ?2 OR p.n >= ?3)
+)
+SELECT {node} FROM walk CROSS JOIN messages m ON m.n = walk.n {blocks}
+
+-- name: counted_turns
+-- The newest turns on a path whose size the provider has counted: that count, and the weight of the path there.
+WITH RECURSIVE back (turn, place) AS (
+    SELECT turn, 0 FROM messages WHERE n = ?
+    UNION ALL
+    SELECT m.turn, back.place + 1 FROM back JOIN turns t ON t.n = back.turn JOIN messages m ON m.n = t.parent
+    WHERE back.place < 3
+)
+SELECT t.context_tokens, m.weight FROM back JOIN turns t ON t.n = back.turn JOIN messages m ON m.n = t.last
+WHERE t.context_tokens IS NOT NULL ORDER BY back.place LIMIT 1
+
 -- name: nodes
 SELECT {node} FROM json_each(?) wanted CROSS JOIN messages m ON m.n = wanted.value {blocks}
 
@@ -208,14 +230,14 @@ SELECT n, status FROM turns WHERE session = ? AND idempotency_key = ?
 
 -- name: insert_turn
 INSERT INTO turns (n, session, idempotency_key, parent, last, status, model, provider, request_id, input_tokens,
-                   output_tokens, cached_tokens, reasoning_tokens, cost, instructions_digest, caller, caller_call,
-                   error, metadata, started_at, first_token_at, finished_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                   output_tokens, cached_tokens, reasoning_tokens, cost, context_tokens, instructions_digest, caller,
+                   caller_call, error, metadata, started_at, first_token_at, finished_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: extend_turn
 UPDATE turns SET last = ?, model = ifnull(?, model), provider = ifnull(?, provider), request_id = ifnull(?, request_id),
        input_tokens = ?, output_tokens = ?, cached_tokens = ?, reasoning_tokens = ?, cost = ?,
-       instructions_digest = ifnull(?, instructions_digest), metadata = ?,
+       context_tokens = ifnull(?, context_tokens), instructions_digest = ifnull(?, instructions_digest), metadata = ?,
        first_token_at = ifnull(first_token_at, ?) WHERE n = ?
 
 -- name: end_turn

@@ -11,7 +11,7 @@ from typing import Literal
 
 import apsw
 
-from bough.db import HERE, Row, Value, read_statements
+from bough.db import HERE, Row, Value, forks, read_statements
 from bough.db.files import check_directory, create_private, is_network, is_writable
 from bough.db.gate import Gate
 from bough.db.migrations import migrate
@@ -32,6 +32,8 @@ class SQLite:
         self, path: str | Path, *, journal: Journal = "wal", patience: float = PATIENCE, migrations: Path | None = None
     ) -> None:
         self.path = Path(path)
+        if self.path.is_symlink():  # what lies beside the file must lie beside the real one
+            self.path = self.path.resolve()
         self.patience = patience
         self.journal: Journal = journal if wal_is_safe(apsw.sqlite_lib_version()) else "truncate"
         self.read_only = False
@@ -39,7 +41,9 @@ class SQLite:
         self._mutex = threading.RLock()
         self._connection: apsw.Connection | None = None
         self._gate = Gate("", patience)
+        self._closed = self._inherited = self._holding = False
         self._open()
+        forks.watch(self)
 
     # The three verbs ------------------------------------------------------------------------------------------------
 
@@ -69,8 +73,14 @@ class SQLite:
                 raise Refused(
                     f"{str(self.path)!r} is open for reading only: the file or its directory cannot be written."
                 )
-            with self._gate, translated(self.path), transaction(connection, "BEGIN IMMEDIATE"):
-                yield
+            with self._gate, translated(self.path):
+                if identity(self.path) != self._identity:
+                    raise StorageError(
+                        f"{str(self.path)!r} was deleted or replaced while it was open; nothing was written. "
+                        "Connect again."
+                    )
+                with transaction(connection, "BEGIN IMMEDIATE"):
+                    yield
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -108,14 +118,21 @@ class SQLite:
         if target.exists():
             raise Refused(f"{str(target)!r} exists; a backup never overwrites. Choose another name.")
         create_private(target)
-        with self._mutex, translated(target):
-            copy = apsw.Connection(str(target))
-            try:
-                with copy.backup("main", self._use(), "main") as backup:
-                    backup.step()
-                copy.execute("PRAGMA journal_mode=DELETE").fetchall()
-            finally:
-                copy.close()
+        try:
+            with self._mutex, translated(target):
+                self._copy(target)
+        except BaseException:
+            target.unlink()  # half a backup must not be taken for one
+            raise
+
+    def _copy(self, target: Path) -> None:
+        copy = apsw.Connection(str(target))
+        try:
+            with copy.backup("main", self._use(), "main") as backup:
+                backup.step()
+            copy.execute("PRAGMA journal_mode=DELETE").fetchall()
+        finally:
+            copy.close()
 
     def vacuum(self) -> None:
         """Gives the space of what was deleted back to the disk."""
@@ -125,30 +142,43 @@ class SQLite:
 
     def close(self) -> None:
         with self._mutex:
-            if self._connection is not None:
-                if self._owner == os.getpid():
-                    # Both write, and may fail; what was acknowledged is durable without them.
-                    with suppress(apsw.Error):
-                        self._connection.execute("PRAGMA optimize")
-                    with suppress(apsw.Error):
-                        self._connection.close()
-                    self._gate.close()
-                self._connection = None
+            self._closed = True
+            if self._connection is not None and not self._inherited:
+                with suppress(apsw.Error):
+                    self._connection.execute("PRAGMA optimize")
+                self._let_go()
 
     # Opening --------------------------------------------------------------------------------------------------------
 
     def _use(self) -> apsw.Connection:
-        if self._connection is None:
+        if self._closed:
             raise Refused("This store is closed; connect again.")
-        if self._owner != os.getpid():
-            # A connection must not cross a fork: the child opens its own, and leaves the parent's alone.
-            self._left_alone = self._connection, self._gate
-            self._open()
-        return self._connection
+        if self._inherited:
+            raise Refused("This process was forked in the middle of a transaction; it cannot use the store.")
+        return self._connection or self._open()
 
-    def _open(self) -> None:
-        self._owner = os.getpid()
+    def _let_go(self) -> None:
+        if self._connection is not None:
+            with suppress(apsw.Error):  # emptying the WAL may fail; what was acknowledged is durable without that
+                self._connection.close()
         self._connection = None
+        self._gate.close()
+
+    def before_fork(self) -> None:
+        # A thread that is writing is waited for; one that forks inside its own transaction cannot be.
+        self._holding = self._mutex.acquire(timeout=self.patience)
+        if self._holding and self._connection is not None and not self._connection.in_transaction:
+            self._let_go()
+
+    def after_fork(self, child: bool) -> None:
+        if child:
+            self._mutex = threading.RLock()
+            self._inherited = self._connection is not None
+            self._gate.close()  # an inherited lock would outlive the process that took it
+        elif self._holding:
+            self._mutex.release()
+
+    def _open(self) -> apsw.Connection:
         check_directory(self.path)
         if self.journal == "wal" and is_network(self.path):
             raise Refused(
@@ -164,6 +194,8 @@ class SQLite:
                 create_private(self.path)
                 with self._gate:  # two processes must not make or migrate one file at the same time
                     self._connection = self._open_for_writing()
+        self._identity = identity(self.path)
+        return self._connection
 
     def connect(self) -> apsw.Connection:
         """A bare connection; tests replace it to simulate failing disks."""
@@ -180,6 +212,8 @@ class SQLite:
             self._set_journal(connection)
             set_pragmas(connection)
         except BaseException:
+            # A file that is not ours stays as it is, and so does its WAL.
+            connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             connection.close()
             raise
         return connection
@@ -206,6 +240,15 @@ class SQLite:
             connection.close()
             raise
         return connection
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """Which file a path leads to; None if to no file any more."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def wal_is_safe(version: str) -> bool:

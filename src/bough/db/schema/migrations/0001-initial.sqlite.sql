@@ -92,6 +92,7 @@ CREATE TABLE turns (
     cached_tokens       INTEGER,
     reasoning_tokens    INTEGER,
     cost                REAL,
+    context_tokens      INTEGER,             -- the size of the dialog after its last reply, as the provider counted it
     instructions_digest BLOB,
     caller              INTEGER,             -- n of the message that delegated it
     caller_call         TEXT,
