@@ -395,9 +395,8 @@ def test_recording_a_dialog_again_adds_nothing(store: Store, dialogs: list[list[
         assert session.head == head
         replied = max((place for place, message in enumerate(dialog) if message.role != "user"), default=None)
         if replied is not None:
-            expected = [said(message) for message in dialog[: replied + 1]]
-            stored = [said(node.message) for node in session.path()]
-            assert list(map(spelled, stored[: len(expected)])) == list(map(spelled, expected))
+            expected = [canonical(message) for message in dialog[: replied + 1]]
+            assert [canonical(node.message) for node in session.path()][: len(expected)] == expected
 
 
 @few

@@ -784,7 +784,7 @@ def machine_settings(examples: int, steps: int) -> settings:
 
 
 def test_any_sequence_of_verbs_does_what_the_plain_model_says() -> None:
-    run_state_machine_as_test(StoreMachine, settings=machine_settings(60, 30))
+    run_state_machine_as_test(StoreMachine, settings=machine_settings(45, 30))
 
 
 @pytest.mark.soak
