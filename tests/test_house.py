@@ -21,7 +21,7 @@ LAYERS = [
     {"codec"},
     {"saving", "lookup"},
     {"turns", "search"},
-    {"trash"},
+    {"trash", "reach"},
     {"verify", "sessions"},
     {"framing"},
     {"turn", "session"},

@@ -10,6 +10,8 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, make_dataclass
 from hashlib import sha256
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, TypeVar
 
 from bough import verbatim
@@ -165,7 +167,7 @@ class _Writer:
         if value is None:
             return None
         text = verbatim.pack(value, self.held)
-        if len(text) <= JSON_INLINE:
+        if len(text) <= JSON_INLINE and is_plain(text):
             return text
         held = len(self.held)
         self._row(position, kind, text, None)
@@ -197,12 +199,12 @@ def column(text: str | None) -> str | None:
     """A short text for a column of any database; what no column takes is escaped."""
     if text is None or (is_plain(text) and not text.startswith(ESCAPE)):
         return text
-    return ESCAPE + json.dumps(text)
+    return ESCAPE + text.encode("utf-8", "surrogatepass").hex()
 
 
 def uncolumn(text: str | None) -> str | None:
     if text is not None and text.startswith(ESCAPE):
-        return str(json.loads(text[1:]))
+        return bytes.fromhex(text[1:]).decode("utf-8", "surrogatepass")
     return text
 
 
@@ -225,7 +227,8 @@ def _quick(cls: type[T]) -> Callable[..., T]:
     return build
 
 
-_node, _message, _text = _quick(Node), _quick(Message), _quick(Text)
+_node, _message, _session_info = _quick(Node), _quick(Message), _quick(SessionInfo)
+_text, _call, _result = _quick(Text), _quick(ToolCall), _quick(ToolResult)
 
 
 def nodes(rows: Sequence[Row], lookup: Callable[[list[int]], dict[int, str]]) -> list[Node]:
@@ -234,31 +237,47 @@ def nodes(rows: Sequence[Row], lookup: Callable[[list[int]], dict[int, str]]) ->
     `lookup` gives the ids of the parents, turns and covered nodes that are not among the rows.
     """
     ids = {row[N]: row[ID] for row in rows}
-    missing = {n for row in rows for n in (row[PARENT], row[TURN], row[COVERS]) if n is not None and n not in ids}
-    if missing:
+    named = {n for column_ in (PARENT, TURN, COVERS) for n in set(map(itemgetter(column_), rows))}
+    if missing := named - ids.keys() - {None}:
         ids |= lookup(sorted(missing))
-    found, at, end = [], 0, len(rows)
-    while at < end:
-        start, row = at, rows[at]
-        n, id_, parent, turn, role, kind, covers, label, error, digest, envelope, created_at, weight, _, _, type_ = row[
-            :16
-        ]
-        at += 1
-        while at < end and rows[at][N] == n:
-            at += 1
+    id_of, found = ids.get, []
+    for _, group in groupby(rows, itemgetter(N)):
+        mine = list(group)
+        head = mine[0][:POSITION]
+        _, id_, parent, turn, role, kind, covers, label, error, digest, envelope, created_at, weight = head
         try:
-            if at == start + 1 and type_ == "text" and row[EXTRA] is row[RAW] is envelope is None:
-                text = row[CONTENT]
-                block = _text(_content(row) if text is None else text, None, None)
-                message = _message(role, (block,), error == 1, None)
+            blocks = _plain(mine) if envelope is None else None
+            if blocks is None:
+                message = _general(role, error == 1, envelope, mine)
             else:
-                message = _general(role, error == 1, envelope, rows[start:at])
+                message = _message(role, blocks, error == 1, None)
         except (ValueError, LookupError, AssertionError) as problem:
             raise Corrupt(f"The content of message {id_!r} is damaged: {problem}. Run verify().") from None
-        place = id_, ids.get(parent), created_at
+        place = id_, id_of(parent), created_at
         label, kind = label and uncolumn(label), kind or "message"
-        found.append(_node(*place, message, label, ids.get(turn), digest, kind, ids.get(covers), weight))
+        found.append(_node(*place, message, label, id_of(turn), digest, kind, id_of(covers), weight))
     return found
+
+
+def _plain(rows: list[Row]) -> tuple[Block, ...] | None:
+    """The blocks of nearly every message: texts, calls and results with nothing beside them. None for any other."""
+    blocks: list[Block] = []
+    for place, row in enumerate(rows):
+        if row[POSITION] != place or row[INSIDE] is not None or row[EXTRA] is not None or row[RAW] is not None:
+            return None
+        kind, content = row[TYPE], row[CONTENT]
+        if content is None and (content := _content(row)) is None:
+            return None
+        if kind == "text":
+            blocks.append(_text(content, None, None))
+        elif kind == "tool_call":
+            blocks.append(_call(uncolumn(row[CALL_ID]), uncolumn(row[NAME]), content, None, None))
+        elif kind == "tool_result":
+            parts = (_text(content, None, None),)
+            blocks.append(_result(uncolumn(row[CALL_ID]), parts, False, uncolumn(row[NAME]), None, None))
+        else:
+            return None
+    return tuple(blocks)
 
 
 def _content(row: Row) -> Any:
@@ -322,20 +341,24 @@ def _block(row: Row, content: Any, inner: Callable[[int], tuple[Any, ...]], extr
 
 def json_text(value: Json) -> str | None:
     """JSON beside a session or a turn."""
-    return None if value is None else verbatim.pack(value, ())
+    return None if value is None else column(verbatim.pack(value, ()))
+
+
+def json_value(text: str | None) -> Json:
+    return None if text is None else json.loads(uncolumn(text) or "null")
 
 
 def session_info(row: Row) -> SessionInfo:
     """A session from a row of the `session` fragment."""
     values = list(row)
-    values[6], values[12] = uncolumn(row[6]), None if row[12] is None else json.loads(row[12])
-    return SessionInfo(*values)
+    values[6], values[12] = uncolumn(row[6]), json_value(row[12])
+    return _session_info(*values)
 
 
 def turn_info(row: Row) -> TurnInfo:
     """A turn from a row of the `turn` fragment."""
     values = [*row[:5], Usage(*row[5:10]), *row[10:]]
-    values[13], values[14] = uncolumn(row[17]), None if row[18] is None else json.loads(row[18])
+    values[13], values[14] = uncolumn(row[17]), json_value(row[18])
     return TurnInfo(*values)
 
 

@@ -26,8 +26,9 @@ def chain(messages: Iterable[Message], parent: bytes = b"") -> list[bytes]:
     return digests
 
 
-def digest(message: Message, parent: bytes = b"", kind: str = "message") -> bytes:
-    parts = [parent, f"{message.role} {int(message.error)} {kind};".encode()]
+def digest(message: Message, parent: bytes = b"") -> bytes:
+    """The digest of a message that follows what `parent` is the digest of."""
+    parts = [parent, f"{message.role} {int(message.error)};".encode()]
     for block in message.blocks:
         _feed(parts, block)
     return blake2b(b"".join(parts), digest_size=SIZE).digest()
@@ -47,8 +48,11 @@ def _feed(parts: list[bytes], block: Block) -> None:
             for part in block.content:
                 _feed(parts, part)
         case Media():
-            content = sha256(block.data).hexdigest() if block.data is not None else block.url or block.file_id or ""
-            _fields(parts, b"media", block.kind, block.mime, content)
+            if block.data is not None:
+                _fields(parts, b"media", block.kind, block.mime, sha256(block.data).hexdigest())
+            else:
+                tag = b"url" if block.url is not None else b"file"
+                _fields(parts, tag, block.kind, block.mime, block.url or block.file_id or "")
         case Other():
             _fields(parts, b"other", block.type, json.dumps(block.raw, sort_keys=True))
 

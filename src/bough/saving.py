@@ -56,7 +56,7 @@ class Ground:
         """The ground of a child. Its time is later than the parent's, whatever the clock says."""
         time = now if entry.created_at is None else min(entry.created_at, now)
         return Ground(
-            digest(entry.message, self.digest, entry.kind),
+            digest(entry.message, self.digest),
             max(time, self.time + 1),
             self.weight + entry.draft.weight,
             n if entry.kind == "summary" else self.summary,

@@ -254,11 +254,8 @@ class Session:
 
     def new(self, title: str | None = None) -> Session | None:
         """Starts afresh under the same key. What was there stays, as a session of its own, which is returned."""
-        if self.head is None:
-            return None
-        archived = self.fork(title=title)
-        self._move(lambda: None)
-        return archived
+        archived = self.store.write(lambda now: sessions.new(self.store.db, self.key, title, now))
+        return None if archived is None else Session(self.store, archived)
 
     def delegate(
         self, agent: str, run_id: str | None = None, *, message: str | None = None, call_id: str | None = None
@@ -269,8 +266,7 @@ class Session:
         session's head) and the tool call that started it.
         """
         key, caller = ids.delegate_key(self.key, agent), message or self.head
-        self.store.session(key)
-        self.store.write(lambda _: sessions.link_delegate(self.store.db, self.key, key, caller))
+        self.store.write(lambda now: sessions.delegate(self.store.db, self.key, key, caller, now))
         label = ids.subagent_label(agent, run_id or ids.mint(8))
         return Session(self.store, key, label, None if caller is None else (caller, call_id))
 

@@ -9,6 +9,7 @@ from bough.codec import column, json_text, session_info
 from bough.db import Database, Value
 from bough.errors import Conflict
 from bough.model import Json, SessionInfo
+from bough.reach import reached_only_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,27 +86,51 @@ def fork_key(db: Database, channel: str | None) -> str:
 
 def delete(db: Database, key: str, now: int, keep: bool) -> None:
     """Deletes a session with its delegates, and the messages that nobody else reaches."""
-    family = _family(db, turns.free(db, key, now), now)
-    doomed = {n for session in family for n in trash.deletable(db, session.n, session.head)}
-    trash.delete(db, sorted(doomed), now, f"session {key}", keep, [session.n for session in family])
+    members = family(db, key)
+    for member in members:
+        turns.free(db, member.key, now)
+    doomed = reached_only_by(db, members)
+    trash.delete(db, doomed, now, f"session {key}", keep, [member.n for member in members])
 
 
 def clear(db: Database, key: str, now: int) -> None:
     """Leaves a session empty; the messages that nobody else reaches go to the trash."""
     session = turns.free(db, key, now)
-    doomed = trash.deletable(db, session.n, session.head)
+    doomed = reached_only_by(db, [session])
     trash.delete(db, doomed, now, f"clear {key}", emptied=session.n)
 
 
-def link_delegate(db: Database, parent: str, child: str, message: str | None) -> None:
-    """Remembers which session, and which message of it, a delegate works for."""
+def new(db: Database, key: str, title: str | None, now: int) -> str | None:
+    """Leaves a session empty; the key of a new one that stands where it stood, if it stood anywhere."""
+    session = turns.free(db, key, now)
+    head = lookup.id_of(db, session.head)
+    if head is None:
+        return None
+    archived = fork(db, head, None, title, key, now)
+    db.run("move_head", None, now, session.n)
+    return archived
+
+
+def delegate(db: Database, parent: str, child: str, message: str | None, now: int) -> None:
+    """Makes a delegate's session, and remembers which session, and which message of it, it works for."""
     number = None if message is None else lookup.number(db, message)
-    db.run("link_session", turns.state(db, parent).n, number, turns.state(db, child).n)
+    owner = turns.state(db, parent).n
+    db.run("link_session", owner, number, make_or_update(db, child, Description(), now))
 
 
-def _family(db: Database, session: turns.State, now: int) -> list[turns.State]:
+def family(db: Database, key: str) -> list[turns.State]:
     """A session and everyone who works for it."""
-    family = [session]
-    for member in family:
-        family += [turns.free(db, key, now) for _, key in db.rows("child_sessions", member.n)]
-    return family
+    members = [turns.state(db, key)]
+    for member in members:
+        members += [turns.state(db, child) for _, child in db.rows("child_sessions", member.n)]
+    return members
+
+
+def idle(db: Database, before: int, now: int) -> list[SessionInfo]:
+    """The sessions last used before a moment, unless they, or those who work for them, are in a turn."""
+    found = []
+    for (key,) in db.rows("idle_sessions", before):
+        info = find(db, key)
+        if info and not any(turns.is_leased(member, now) for member in family(db, key)):
+            found.append(info)
+    return found

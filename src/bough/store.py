@@ -347,12 +347,17 @@ class Store:
 
     def clean(self, older_than: timedelta | float, dry_run: bool = True) -> list[SessionInfo]:
         """The sessions not used for this long (in seconds). They go to the trash only if `dry_run` is False."""
-        limit = self.clock() - microseconds(older_than)
-        idle = [info for (key,) in self.db.rows("idle_sessions", limit) if (info := self.find_session(key))]
-        if not dry_run:
-            for info in idle:
-                self.delete_session(info.key)
-        return idle
+
+        def work(now: int) -> list[SessionInfo]:
+            idle = sessions.idle(self.db, now - microseconds(older_than), now)
+            for info in idle if not dry_run else ():
+                sessions.delete(self.db, info.key, now, keep=True)
+            return idle
+
+        if dry_run:
+            with self.db.reading():
+                return work(self.clock())
+        return self.write(work)
 
     def backup(self, target: str | Path) -> None:
         """Writes a consistent copy to a new file, while others go on writing. Raises `Refused` if the file exists."""

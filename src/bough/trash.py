@@ -29,9 +29,7 @@ def delete(
 ) -> None:  # fmt: skip
     """Removes these messages, which no survivor may follow, and these sessions; `emptied` loses its head."""
     everything = json_list(doomed)
-    for *turn, key in db.rows("running_turns_in", everything):
-        if not turns.is_abandoned(tuple(turn), now):
-            raise Refused(f"Session {key!r} is in the middle of a turn there; nothing was deleted.")
+    _end_turns(db, everything, now)
     removed = [list(row) for n in sessions if (row := db.row("session_row", n))]
     moved = _move_heads(db, set(doomed), {row[0] for row in removed}, emptied, now)
     cut = _cut_turns(db, set(doomed))
@@ -56,21 +54,6 @@ def delete(
         _keep(db, rows, now, reason)
     else:
         _release(db, rows)
-
-
-def deletable(db: Database, session: int, head: int | None) -> list[int]:
-    """What only this session reaches: its path and its side branches, less what others stand on or have continued."""
-    own = {n for (n,) in db.rows("steps_of_session", session)}
-    if head is not None:
-        own |= set(lookup.ancestors(db, head))
-    everything = json_list(own)
-    needed = {at for n, at in db.rows("sessions_at", everything, None) if n != session}
-    needed |= {parent for parent, n in db.rows("children_of_any", everything) if n not in own}
-    kept: set[int] = set()
-    for n in needed:
-        if n not in kept:
-            kept |= set(lookup.ancestors(db, n))
-    return sorted(own - kept)
 
 
 def entries(db: Database) -> list[TrashEntry]:
@@ -108,6 +91,7 @@ def restore(db: Database, name: str, now: int) -> list[str]:
                             ("restore_external", "externals")):  # fmt: skip
         db.run_many(statement, rows[kind])
     for row in rows["sessions"]:
+        row[5] = _place_of(db, row[1], row[5])
         db.run("restore_session", *row[:7], *row[8:14], *row[17:])
     for turn, before, after in rows["cut"]:
         span = db.row("turn_span", turn)
@@ -115,7 +99,7 @@ def restore(db: Database, name: str, now: int) -> list[str]:
             db.run("cut_turn", before, turn)
     for session, before, after in rows["moved"]:
         current = db.row("session_row", session)
-        if current and current[5] == after:  # nobody has moved it since
+        if current and current[5] == after and db.row("step", before):  # nobody has moved it since
             db.run("move_head", before, now, session)
     db.run("index_again", min((row[0] for row in rows["messages"]), default=0))
     db.run("delete_trash", entry)
@@ -144,11 +128,19 @@ def _blobs(rows: dict[str, Any]) -> dict[int, int]:
     return counts
 
 
+def _end_turns(db: Database, everything: str, now: int) -> None:
+    """A turn whose writer went away is put aside; one that is being written is not deleted."""
+    for *turn, key in db.rows("running_turns_in", everything):
+        if not turns.is_abandoned(tuple(turn), now):
+            raise Refused(f"Session {key!r} is in the middle of a turn there; nothing was deleted.")
+        turns.interrupt_abandoned(db, tuple(turn), now)
+
+
 def _move_heads(db: Database, doomed: set[int], removed: set[int], emptied: int | None, now: int) -> list[list[Any]]:
     """Moves the sessions that stand inside to the nearest survivor: (session, head before, head after)."""
     moved = []
     for session, head in db.rows("sessions_at", json_list(doomed), emptied):
-        if session not in removed:
+        if session not in removed and head is not None:
             above = () if session == emptied else lookup.ancestors(db, head)
             survivor = next((n for n in above if n not in doomed), None)
             db.run("move_head", survivor, now, session)
@@ -178,6 +170,16 @@ def _keep(db: Database, rows: dict[str, Any], now: int, reason: str) -> None:
 def _release(db: Database, rows: dict[str, Any]) -> None:
     db.run_many("release_blob", [(count, n) for n, count in _blobs(rows).items()])
     db.run("sweep_blobs")
+
+
+def _place_of(db: Database, key: str, head: int | None) -> int | None:
+    """Where a session stands when it comes back; nowhere, if that message was purged."""
+    if head is None or db.row("step", head):
+        return head
+    for id_, payload in db.rows("trash_payloads"):
+        if any(message[0] == head for message in _read(payload)["messages"]):
+            raise Refused(f"The message where session {key!r} stood is in the trash too ({id_!r}); restore that first.")
+    return None
 
 
 def _check_parents(db: Database, rows: dict[str, Any]) -> None:

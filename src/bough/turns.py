@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 
 from bough import lookup
-from bough.codec import column, json_text
+from bough.codec import column, json_text, turn_info
 from bough.db import Database, Row
 from bough.digest import SIZE, chain
 from bough.errors import Busy, Conflict, Invalid, NotFound, Refused
@@ -76,6 +76,7 @@ class State:
     """What a session's row says to a writer."""
 
     n: int
+    key: str
     head: int | None
     revision: int
     lease_turn: int | None
@@ -105,16 +106,24 @@ def free(db: Database, key: str, now: int) -> State:
     session = state(db, key)
     if session.lease_owner is None:
         return session
-    if (session.lease_until or 0) > now and not is_dead(session.lease_owner):
+    if is_leased(session, now):
         raise Busy(f"Session {key!r} is in the middle of another turn; wait for it, or fork.")
-    interrupt_abandoned(db, session, now)
+    interrupt_abandoned(db, (session.lease_turn, session.n, session.lease_turn), now)
     return session
 
 
-def interrupt_abandoned(db: Database, session: State, now: int) -> None:
-    if session.lease_turn is not None:
-        db.run("end_turn", "interrupted", "The writer went away.", now, session.lease_turn)
-    db.run("drop_lease", session.n)
+def is_leased(session: State, now: int) -> bool:
+    """Whether someone is writing to it."""
+    owner = session.lease_owner
+    return owner is not None and (session.lease_until or 0) > now and not is_dead(owner)
+
+
+def interrupt_abandoned(db: Database, row: Row, now: int) -> None:
+    """Puts aside a turn, by the beginning of a row of `running_turns`, whose writer went away."""
+    n, session, lease_turn, *_ = row
+    db.run("end_turn", "interrupted", "The writer went away.", now, n)
+    if lease_turn == n:
+        db.run("drop_lease", session)
 
 
 def is_abandoned(row: Row, now: int) -> bool:
@@ -126,10 +135,8 @@ def is_abandoned(row: Row, now: int) -> bool:
 def recover(db: Database, now: int) -> int:
     """Marks the turns whose writers died as interrupted; says how many there were."""
     abandoned = [row for row in db.rows("running_turns") if is_abandoned(row, now)]
-    for n, session, lease_turn, _, _ in abandoned:
-        db.run("end_turn", "interrupted", "The writer went away.", now, n)
-        if lease_turn == n:
-            db.run("drop_lease", session)
+    for row in abandoned:
+        interrupt_abandoned(db, row, now)
     return len(abandoned)
 
 
@@ -282,7 +289,8 @@ def _reload(db: Database, turn: int, session: int, owner: str, repeated: bool = 
     span = db.row("turn_span", turn)
     assert row is not None
     assert span is not None
-    provenance = Provenance(usage=Usage(*row[5:10]))
+    info = turn_info(row)
+    provenance = Provenance(usage=info.usage, metadata=info.metadata or {})
     return Opened(turn, row[0], session, span[1], span[0], owner, provenance, repeated)
 
 
@@ -304,7 +312,7 @@ def record(db: Database, key: str, entries: list[Entry], now: int, p: Provenance
         turn[0].parent, turn[0].after = anchor, None
         for before, entry in enumerate(turn[1:]):
             entry.after = before
-        unfinished = _unfinished(db, anchor) if turn[0].message.role != "user" else None
+        unfinished = _unfinished(db, session.n, anchor) if turn[0].message.role != "user" else None
         added = insert(db, turn, now + len(saved), turn=unfinished or 0)
         anchor = added[-1].n
         complete = turn[-1].message.role != "user"
@@ -312,7 +320,7 @@ def record(db: Database, key: str, entries: list[Entry], now: int, p: Provenance
             db.run("cut_turn", anchor, unfinished)
             db.run("end_turn", "complete" if complete else "interrupted", None, now, unfinished)
         else:
-            place = State(session.n, turn[0].parent, 0, None, None, None)
+            place = replace(session, head=turn[0].parent)
             _insert_turn(db, place, added[0].n, anchor, "complete" if complete else "interrupted", p, None, now, now)
         head = anchor if complete else head
         saved += added
@@ -371,8 +379,11 @@ def _split(entries: list[Entry]) -> list[list[Entry]]:
     return turns
 
 
-def _unfinished(db: Database, n: int | None) -> int | None:
-    """The turn that was left at this message without a reply."""
+def _unfinished(db: Database, session: int, n: int | None) -> int | None:
+    """The turn of this session that was left at this message without a reply."""
     row = db.row("step", n) if n is not None else None
     turn = db.row("turn_span", row[4]) if row is not None and row[4] is not None else None
-    return int(row[4]) if row is not None and turn is not None and turn[0] == n and turn[2] != "complete" else None
+    if row is None or turn is None:
+        return None
+    last, _, status, owner = turn
+    return int(row[4]) if last == n and owner == session and status != "complete" else None

@@ -24,25 +24,18 @@ Held = Sequence[str | bytes | None]
 """The contents of a message's block rows, by position."""
 
 
-def write_json(value: Json) -> str:
-    """JSON text that every database takes: surrogates are escaped only when there are any."""
-    text = json.dumps(value, ensure_ascii=False)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return json.dumps(value)
-    return text
-
-
 def pack(value: Json, held: Held) -> str:
-    """JSON text of a value, with holes where it repeats what is held. Raises `Invalid` for what is not JSON."""
+    """JSON text of a value, with holes where it repeats what is held. Raises `Invalid` for what is not JSON.
+
+    Surrogates are left as they are: escaped, two halves of a character would come back as one.
+    """
     try:
         places = _places(held)
         if _check(value) and places:
             packed, holes = _dig(value, places)
             if holes:
-                return MARK + write_json(packed)
-        return write_json(value)
+                return MARK + json.dumps(packed, ensure_ascii=False)
+        return json.dumps(value, ensure_ascii=False)
     except RecursionError:
         raise Invalid("That JSON is nested too deeply to be stored; nothing was saved.") from None
     except (TypeError, ValueError) as error:

@@ -62,7 +62,7 @@ def _digests(db: Database, load: Load) -> Iterator[Found]:
                 yield Finding("unreadable", id_, str(error)), None
                 continue
             parent = known.get(node.parent_id) if node.parent_id else b""
-            if parent is not None and digest(node.message, parent, node.kind) != node.digest:
+            if parent is not None and digest(node.message, parent) != node.digest:
                 yield Finding("digest", id_, "its content or its place is not what was saved"), None
 
 

@@ -39,6 +39,23 @@ def is_writable(path: Path) -> bool:
     return not path.exists() or (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
 
 
+def identity(path: Path) -> tuple[int, int] | None:
+    """Which file a path leads to; None if to no file any more."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def has_pending_wal(path: Path) -> bool:
+    """Whether there is something beside the file that belongs to it and is not in it yet."""
+    try:
+        return os.stat(f"{path}-wal").st_size > 0
+    except OSError:
+        return False
+
+
 def is_network(path: Path, mounts: str = MOUNTS) -> bool:
     """Whether the file is on a network file system. Unknown (no list of mounts here) counts as local."""
     if not sys.platform.startswith("linux"):

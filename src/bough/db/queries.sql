@@ -92,7 +92,7 @@ CROSS JOIN messages m ON m.n = child.n {blocks}
 -- name: subtree
 SELECT {node} FROM (
     WITH RECURSIVE below (n) AS (
-        SELECT ? UNION ALL SELECT m.n FROM below CROSS JOIN messages m ON m.parent = below.n
+        SELECT ? UNION ALL SELECT m.n FROM below CROSS JOIN messages m ON m.parent = below.n WHERE m.n > below.n
     )
     SELECT n FROM below ORDER BY n
 ) page CROSS JOIN messages m ON m.n = page.n {blocks}
@@ -130,8 +130,8 @@ SELECT content, packed, blob, type FROM blocks WHERE message = ? AND position = 
 -- The save path ------------------------------------------------------------------------------------------------------
 
 -- name: taken
-SELECT id FROM messages WHERE id IN (SELECT value FROM json_each(?1))
-UNION ALL SELECT name FROM trash_names WHERE name IN (SELECT value FROM json_each(?1))
+SELECT m.id FROM json_each(?1) wanted CROSS JOIN messages m ON m.id = wanted.value
+UNION ALL SELECT t.name FROM json_each(?1) wanted CROSS JOIN trash_names t ON t.name = wanted.value
 
 -- name: highest
 SELECT max(ifnull((SELECT max(n) FROM messages), 0), (SELECT highest FROM state))
@@ -168,10 +168,10 @@ SELECT {session} FROM sessions s WHERE s.key = ?
 SELECT {session} FROM sessions s WHERE s.n = ?
 
 -- name: session_state
-SELECT n, head, revision, lease_turn, lease_owner, lease_until FROM sessions WHERE key = ?
+SELECT n, key, head, revision, lease_turn, lease_owner, lease_until FROM sessions WHERE key = ?
 
 -- name: leased_session
-SELECT n, head, revision, lease_turn, lease_owner, lease_until FROM sessions WHERE n = ? AND lease_owner = ?
+SELECT n, key, head, revision, lease_turn, lease_owner, lease_until FROM sessions WHERE n = ? AND lease_owner = ?
 
 -- name: sessions
 SELECT {session} FROM sessions s
@@ -223,7 +223,7 @@ SELECT {turn} FROM turns t
 WHERE ({of_session}) AND (?2 IS NULL OR t.status = ?2) AND t.n < ?3 ORDER BY t.n DESC LIMIT ?4
 
 -- name: turn_span
-SELECT last, parent, status FROM turns WHERE n = ?
+SELECT last, parent, status, session FROM turns WHERE n = ?
 
 -- name: turn_by_key
 SELECT n, status FROM turns WHERE session = ? AND idempotency_key = ?
@@ -291,6 +291,10 @@ JOIN messages p ON p.n = c.parent WHERE c.n NOT IN (SELECT value FROM json_each(
 
 -- name: children_of_any
 SELECT parent, n FROM messages WHERE parent IN (SELECT value FROM json_each(?))
+
+-- name: sessions_of_messages
+SELECT m.n, s.n FROM messages m JOIN turns t ON t.n = m.turn JOIN sessions s ON s.n = t.session
+WHERE m.n IN (SELECT value FROM json_each(?))
 
 -- name: steps_of_session
 WITH RECURSIVE walk (n, first) AS (

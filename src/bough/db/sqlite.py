@@ -12,7 +12,7 @@ from typing import Literal
 import apsw
 
 from bough.db import HERE, Row, Value, forks, read_statements
-from bough.db.files import check_directory, create_private, is_network, is_writable
+from bough.db.files import check_directory, create_private, has_pending_wal, identity, is_network, is_writable
 from bough.db.gate import Gate
 from bough.db.migrations import migrate
 from bough.errors import BoughError, Busy, Corrupt, Full, Invalid, Refused, StorageError
@@ -21,6 +21,7 @@ Journal = Literal["wal", "truncate"]
 
 STATEMENTS = read_statements((HERE / "queries.sql").read_text("utf-8"))
 PATIENCE = 10.0
+WINDOW = 4_194_304
 FIXED = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
 """The first releases, newest line first, in which two checkpoints cannot lose a committed transaction in WAL mode."""
 
@@ -95,15 +96,17 @@ class SQLite:
     # The file -------------------------------------------------------------------------------------------------------
 
     def blob_chunks(self, n: int, size: int) -> Iterator[bytes]:
+        # SQLite finds a place in a long value by walking to it: a few long reads, not many short ones.
         offset = 0
         while True:
             with self._mutex, translated(self.path), self._use().blob_open("main", "blobs", "bytes", n, False) as blob:
                 blob.seek(offset)
-                chunk = blob.read(size)
-            if not chunk:
+                window = blob.read(WINDOW)
+            if not window:
                 return
-            offset += len(chunk)
-            yield chunk
+            offset += len(window)
+            for start in range(0, len(window), size):
+                yield window[start : start + size]
 
     def check(self) -> list[str]:
         with self._mutex, translated(self.path):
@@ -202,6 +205,7 @@ class SQLite:
         return apsw.Connection(str(self.path), statementcachesize=200)
 
     def _open_for_writing(self) -> apsw.Connection:
+        pending = has_pending_wal(self.path)
         connection = self.connect()
         try:
             connection.set_busy_timeout(int(self.patience * 1000))
@@ -212,8 +216,8 @@ class SQLite:
             self._set_journal(connection)
             set_pragmas(connection)
         except BaseException:
-            # A file that is not ours stays as it is, and so does its WAL.
-            connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            # A file that is not ours stays as it is, and so does what its own program left in the WAL.
+            connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(pending))
             connection.close()
             raise
         return connection
@@ -228,8 +232,7 @@ class SQLite:
 
     def _open_for_reading(self) -> apsw.Connection:
         # A WAL file in a directory that cannot be written opens only as immutable, and only without a pending WAL.
-        pending = self.path.with_name(self.path.name + "-wal")
-        immutable = not os.access(self.path.parent, os.W_OK) and not (pending.exists() and pending.stat().st_size)
+        immutable = not os.access(self.path.parent, os.W_OK) and not has_pending_wal(self.path)
         uri = f"{self.path.absolute().as_uri()}?mode=ro{'&immutable=1' if immutable else ''}"
         connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
         try:
@@ -240,15 +243,6 @@ class SQLite:
             connection.close()
             raise
         return connection
-
-
-def identity(path: Path) -> tuple[int, int] | None:
-    """Which file a path leads to; None if to no file any more."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
 
 
 def wal_is_safe(version: str) -> bool:
@@ -303,9 +297,15 @@ def translated(path: Path) -> Iterator[None]:
         raise Invalid(
             "That content is larger than a database can hold in one piece (1 GB); nothing was written."
         ) from None
+    except UnicodeEncodeError as error:
+        raise Invalid(f"That text cannot be stored here: {error}; nothing was written.") from None
     except UnicodeDecodeError as error:
         raise Corrupt(f"{name} holds text that is damaged: {error}. Run verify().") from None
     except apsw.IOError as error:
+        if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE:
+            raise Full(
+                f"The disk of {name} is full: not even the index of the WAL fits. Nothing was changed."
+            ) from None
         raise StorageError(f"The disk of {name} failed: {error}. What was acknowledged before is kept.") from None
     except apsw.Error as error:
         raise StorageError(f"{name}: {error}") from error
