@@ -74,7 +74,9 @@ junk: st.SearchStrategy[Json] = st.recursive(
     _leaves,
     lambda inner: st.one_of(
         st.lists(inner, max_size=2),
-        st.dictionaries(st.sampled_from(["type", "role", "content", "text", "parts", "id", "invented"]), inner, max_size=2),
+        st.dictionaries(
+            st.sampled_from(["type", "role", "content", "text", "parts", "id", "invented"]), inner, max_size=2
+        ),
     ),
     max_leaves=4,
 )

@@ -15,7 +15,17 @@ from bough import formats
 from bough.errors import FormatError
 from bough.formats.tool_ids import ToolIds, fit
 from bough.model import (
-    Json, Media, Message, Text, Thinking, ToolResult, assistant, system, tool_call, tool_result, user
+    Json,
+    Media,
+    Message,
+    Text,
+    Thinking,
+    ToolResult,
+    assistant,
+    system,
+    tool_call,
+    tool_result,
+    user,
 )
 
 WIRE = [name for name in formats.names() if name != "bough.jsonl"]
@@ -57,7 +67,9 @@ def test_what_came_from_one_provider_is_accepted_by_another(
 @pytest.mark.parametrize("target", WIRE)
 @given(dialog=dialogs, data=st.data())
 @settings(max_examples=30, deadline=None)
-def test_a_dialog_of_several_providers_is_accepted(target: str, dialog: list[list[Message]], data: st.DataObject) -> None:
+def test_a_dialog_of_several_providers_is_accepted(
+    target: str, dialog: list[list[Message]], data: st.DataObject
+) -> None:
     format_ = formats.get(target)
     mixed = [as_read_by(data.draw(st.sampled_from(WIRE)), turn) for turn in dialog]
     assert format_.check(format_.encode(flat(mixed)).payload) == []
@@ -66,7 +78,9 @@ def test_a_dialog_of_several_providers_is_accepted(target: str, dialog: list[lis
 @pytest.mark.parametrize("target", WIRE)
 @given(dialog=dialogs, data=st.data())
 @settings(max_examples=40, deadline=None)
-def test_a_longer_dialog_begins_with_the_shorter_one(target: str, dialog: list[list[Message]], data: st.DataObject) -> None:
+def test_a_longer_dialog_begins_with_the_shorter_one(
+    target: str, dialog: list[list[Message]], data: st.DataObject
+) -> None:
     format_ = formats.get(target)
     mixed = [as_read_by(name, turn) if (name := data.draw(st.sampled_from(["", *WIRE]))) else turn for turn in dialog]
     whole = sequence(target, format_.encode(flat(mixed)).payload)
@@ -112,7 +126,12 @@ def test_another_models_reasoning_is_dropped_and_named() -> None:
 
 
 def test_a_failed_result_is_flagged_where_there_is_a_flag_and_said_where_there_is_none() -> None:
-    dialog = (user("hi"), assistant(tool_call("c", "now")), tool_result("c", "no clock", error=True), assistant("sorry"))
+    dialog = (
+        user("hi"),
+        assistant(tool_call("c", "now")),
+        tool_result("c", "no clock", error=True),
+        assistant("sorry"),
+    )
     assert {target: codes(target, *dialog) for target in WIRE} == {
         "openai.chat": ["error_flag_prefixed"],
         "openai.responses": ["error_flag_prefixed"],
@@ -140,7 +159,9 @@ def test_words_after_a_call_move_before_it_where_calls_come_last() -> None:
 
 def test_citations_signatures_and_cache_markers_of_another_family_are_named() -> None:
     marked = {"type": "text", "text": "hi", "cache_control": {"type": "ephemeral"}, "citations": [{"type": "x"}]}
-    message = Message("assistant", (Text("hi", raw={"anthropic": marked}), Text("so", raw={"gemini": {"thoughtSignature": "x"}})))
+    message = Message(
+        "assistant", (Text("hi", raw={"anthropic": marked}), Text("so", raw={"gemini": {"thoughtSignature": "x"}}))
+    )
     for target in ("openai.chat", "openai.responses", "bedrock", "qdeveloper"):
         assert codes(target, user("hi"), message) == ["dropped_citations", "dropped_cache_marker", "dropped_signature"]
 
@@ -170,7 +191,10 @@ def test_q_developer_gets_an_empty_input_for_an_answer_without_one() -> None:
 
 def test_a_note_in_mid_conversation_keeps_its_role_where_there_is_one() -> None:
     dialog = (user("hi"), assistant("hello"), system("hurry"), user("so?"))
-    roles = {target: [item.get("role") for item in sequence(target, formats.get(target).encode(dialog).payload)] for target in WIRE}
+    roles = {
+        target: [item.get("role") for item in sequence(target, formats.get(target).encode(dialog).payload)]
+        for target in WIRE
+    }
     assert roles["openai.chat"] == ["user", "assistant", "system", "user"]
     assert roles["openai.responses"] == ["user", "assistant", "developer", "user"]
     assert roles["anthropic"] == roles["bedrock"] == ["user", "assistant", "system", "user"]
@@ -192,7 +216,9 @@ def test_a_foreign_call_to_gemini_is_marked_as_not_its_own_and_only_once() -> No
     assert [part.get("thoughtSignature") for part in parts] == ["skip_thought_signature_validator", None]
 
 
-@pytest.mark.parametrize(("target", "pattern"), [("anthropic", r"[a-zA-Z0-9_-]+"), ("bedrock", r"[a-zA-Z0-9_.:-]{1,64}")])
+@pytest.mark.parametrize(
+    ("target", "pattern"), [("anthropic", r"[a-zA-Z0-9_-]+"), ("bedrock", r"[a-zA-Z0-9_.:-]{1,64}")]
+)
 @given(dialog=dialogs)
 @settings(max_examples=30, deadline=None)
 def test_tool_ids_fit_the_target_and_stay_apart(target: str, pattern: str, dialog: list[list[Message]]) -> None:

@@ -53,7 +53,9 @@ def read_call(kind: str, item: dict[str, Json], where: str) -> ToolCall | None:
         case _ if kind in CALLS:
             name, fields = CALLS[kind]
             # Sorted, because an SDK's object gives the fields in another order than the wire.
-            arguments = json.dumps({key: item[key] for key in fields if key in item}, ensure_ascii=False, sort_keys=True)
+            arguments = json.dumps(
+                {key: item[key] for key in fields if key in item}, ensure_ascii=False, sort_keys=True
+            )
             return ToolCall(call_id, name, arguments, raw=raw)
     return None
 

@@ -52,5 +52,6 @@ def _check_reasoning(items: list[dict[str, Json]]) -> list[Violation]:
     return [
         Violation(11, "a reasoning item without the item that followed it", index)
         for index, (item, after) in enumerate(followed)
-        if item.get("type") == "reasoning" and (str(after.get("role")) in SPOKEN_TO or str(after.get("type")) in OUTPUTS)
+        if item.get("type") == "reasoning"
+        and (str(after.get("role")) in SPOKEN_TO or str(after.get("type")) in OUTPUTS)
     ]
