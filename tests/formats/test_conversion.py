@@ -7,7 +7,7 @@ from itertools import accumulate, product
 
 import pytest
 from format_corpus import golden
-from format_dialogs import dialogs, flat
+from format_dialogs import broken_dialogs, dialogs, flat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -101,6 +101,17 @@ def test_there_and_back_through_the_kept_messages_is_the_original(
     messages = first.decode(payload).messages
     formats.get(target).encode(messages)
     assert first.encode(messages, strict=True).payload == payload
+
+
+@pytest.mark.parametrize("target", formats.names())
+@given(messages=broken_dialogs)
+@settings(max_examples=40, deadline=None)
+def test_a_broken_dialog_is_written_as_well_as_can_be(target: str, messages: list[Message]) -> None:
+    """Mending it is the context's work; here nothing may fail, and what was written can be read."""
+    format_ = formats.get(target)
+    payload = format_.encode(messages).payload
+    format_.check(payload)
+    assert format_.encode(format_.decode(payload).messages).payload == payload
 
 
 @pytest.mark.parametrize("target", WIRE)

@@ -54,6 +54,13 @@ def test_an_sdks_reply_is_read_like_its_json(name: str, reply: Json) -> None:
     assert format_.decode(typed) == format_.decode(reply)
 
 
+@pytest.mark.parametrize("name", ["openai.chat", "openai.responses", "anthropic"])
+def test_an_sdks_reply_tells_its_request_id(name: str) -> None:
+    typed = sdk_reply(name, golden("reply", name)[0][1])
+    typed._request_id = "req_1"
+    assert formats.get(name).decode(typed).provenance.request_id == "req_1"
+
+
 @pytest.mark.parametrize(("name", "stream"), golden("stream", *TYPED))
 def test_an_sdks_events_are_accumulated_like_their_json(name: str, stream: Json) -> None:
     events: dict[str, Any] = {
