@@ -102,10 +102,10 @@ def clear(db: Database, key: str, now: int) -> None:
 
 def new(db: Database, key: str, title: str | None, now: int) -> str | None:
     """Leaves a session empty; the key of a new one that stands where it stood, if it stood anywhere."""
-    session = turns.free(db, key, now)
-    head = lookup.id_of(db, session.head)
+    head = lookup.id_of(db, turns.state(db, key).head)
     if head is None:
         return None
+    session = turns.free(db, key, now)
     archived = fork(db, head, None, title, key, now)
     db.run("move_head", None, now, session.n)
     return archived

@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from bough.model import Json
 
 GOLDEN = Path(__file__).parent / "golden"
 
 
-def golden(kind: str) -> list[object]:
-    """One test parameter `(format, payload)` per file of this kind: request, reply or stream."""
+def golden(kind: str, *names: str) -> list[tuple[str, Json]]:
+    """The format and the payload of every file of this kind: request, reply or stream; of these formats, or of all."""
     files = sorted(GOLDEN.rglob(f"{kind}-*.json"))
-    return [pytest.param(file.parent.name, load(file), id=f"{file.parent.name}-{file.stem}") for file in files]
+    return [(file.parent.name, load(file)) for file in files if not names or file.parent.name in names]
 
 
 def load(file: Path) -> Json:

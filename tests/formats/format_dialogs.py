@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from bough.model import Block, Json, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
+from bough.model import ROLES, Block, Json, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
 
 PNG = b"\x89PNG\r\n\x1a\n"
 words = st.one_of(st.sampled_from(["", " ", "\n", "hi", "a bough", "zwölf"]), st.text(max_size=8))
@@ -63,6 +63,17 @@ dialogs = st.lists(turns(), min_size=1, max_size=3)
 """Dialogs turn by turn."""
 
 
+anything = st.one_of(
+    said,
+    st.builds(ToolCall, call_ids, tool_names, arguments),
+    st.builds(ToolResult, call_ids, result_parts, st.booleans()),
+)
+broken_dialogs = st.lists(
+    st.builds(Message, st.sampled_from(ROLES), st.lists(anything, max_size=3).map(tuple), st.booleans()), max_size=5
+)
+"""Any role with any blocks: orphans, duplicates, calls of the user."""
+
+
 def flat(dialog: Sequence[Sequence[Message]]) -> list[Message]:
     return [message for turn in dialog for message in turn]
 
@@ -74,7 +85,9 @@ junk: st.SearchStrategy[Json] = st.recursive(
     _leaves,
     lambda inner: st.one_of(
         st.lists(inner, max_size=2),
-        st.dictionaries(st.sampled_from(["type", "role", "content", "text", "parts", "id", "invented"]), inner, max_size=2),
+        st.dictionaries(
+            st.sampled_from(["type", "role", "content", "text", "parts", "id", "invented"]), inner, max_size=2
+        ),
     ),
     max_leaves=4,
 )

@@ -22,9 +22,9 @@ with warnings.catch_warnings():
     import openai.types.chat
     import openai.types.responses
     from anthropic._models import construct_type as construct_anthropic
-    from botocore.loaders import Loader
-    from botocore.model import ServiceModel
-    from botocore.validate import ParamValidator
+    from botocore.loaders import Loader  # type: ignore[import-untyped]
+    from botocore.model import ServiceModel  # type: ignore[import-untyped]
+    from botocore.validate import ParamValidator  # type: ignore[import-untyped]
     from google.genai import types as genai
     from openai._models import construct_type as construct_openai
     from pydantic import TypeAdapter, ValidationError
@@ -45,7 +45,7 @@ def sdk_reply(name: str, reply: Json) -> Any:
 TYPED = ("openai.chat", "openai.responses", "anthropic", "gemini")
 
 
-@pytest.mark.parametrize(("name", "reply"), [param for param in golden("reply") if param.values[0] in TYPED])  # type: ignore[attr-defined]
+@pytest.mark.parametrize(("name", "reply"), golden("reply", *TYPED))
 def test_an_sdks_reply_is_read_like_its_json(name: str, reply: Json) -> None:
     format_ = formats.get(name)
     typed = sdk_reply(name, reply)
@@ -54,11 +54,20 @@ def test_an_sdks_reply_is_read_like_its_json(name: str, reply: Json) -> None:
     assert format_.decode(typed) == format_.decode(reply)
 
 
-@pytest.mark.parametrize(("name", "stream"), [param for param in golden("stream") if param.values[0] in TYPED])  # type: ignore[attr-defined]
+@pytest.mark.parametrize("name", ["openai.chat", "openai.responses", "anthropic"])
+def test_an_sdks_reply_tells_its_request_id(name: str) -> None:
+    typed = sdk_reply(name, golden("reply", name)[0][1])
+    typed._request_id = "req_1"
+    assert formats.get(name).decode(typed).provenance.request_id == "req_1"
+
+
+@pytest.mark.parametrize(("name", "stream"), golden("stream", *TYPED))
 def test_an_sdks_events_are_accumulated_like_their_json(name: str, stream: Json) -> None:
     events: dict[str, Any] = {
         "openai.chat": lambda event: construct_openai(value=event, type_=openai.types.chat.ChatCompletionChunk),
-        "openai.responses": lambda event: construct_openai(value=event, type_=openai.types.responses.ResponseStreamEvent),
+        "openai.responses": lambda event: construct_openai(
+            value=event, type_=openai.types.responses.ResponseStreamEvent
+        ),
         "anthropic": lambda event: construct_anthropic(value=event, type_=anthropic.types.RawMessageStreamEvent),
         "gemini": genai.GenerateContentResponse.model_validate,
     }
@@ -157,5 +166,7 @@ def test_boto3s_bytes_come_back_as_bytes() -> None:
     format_ = formats.get("bedrock")
     decoded = format_.decode(payload)
     assert getattr(decoded.messages[0].blocks[1], "data", None) == b"\x89PNG"
-    assert decoded.messages[0].blocks[1].raw["bedrock"]["image"]["source"]["bytes"] == {"$bytes": base64.b64encode(b"\x89PNG").decode()}
+    assert decoded.messages[0].blocks[1].raw["bedrock"]["image"]["source"]["bytes"] == {
+        "$bytes": base64.b64encode(b"\x89PNG").decode()
+    }
     assert format_.encode(decoded.messages, strict=True).payload == payload

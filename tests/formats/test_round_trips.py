@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 from format_corpus import golden, one, sent
 from format_dialogs import damaged, dialogs, flat
@@ -64,7 +66,9 @@ def test_nothing_of_a_reply_is_forgotten(name: str, reply: Json) -> None:
     """Every value is in the provenance's envelope or in the message."""
     decoded = formats.get(name).decode(reply)
     envelope = decoded.provenance.envelope
-    kept = str([envelope, [(message.envelope, [block.raw for block in message.blocks]) for message in decoded.messages]])
+    kept = str(
+        [envelope, [(message.envelope, [block.raw for block in message.blocks]) for message in decoded.messages]]
+    )
     missing = [leaf for leaf in leaves(reply) if leaf not in kept]
     # A plain string of words is kept as the block's text alone.
     said = [block.text for message in decoded.messages for block in message.blocks if hasattr(block, "text")]
@@ -130,11 +134,8 @@ def test_damage_is_refused_or_kept_but_never_mended_in_silence(name: str, payloa
 @settings(max_examples=25, deadline=None)
 def test_bad_input_is_a_format_error_and_nothing_else(name: str, kind: str, data: st.DataObject) -> None:
     format_ = formats.get(name)
-    payloads = [param.values[1] for param in golden(kind) if param.values[0] == name]  # type: ignore[attr-defined]
-    for payload in payloads:
+    for _, payload in golden(kind, name):
         changed = data.draw(damaged(data.draw(damaged(payload))))
         for read in (format_.decode, format_.check, formats.detect):
-            try:
+            with suppress(FormatError):
                 read(changed)
-            except FormatError as error:
-                assert str(error)

@@ -77,7 +77,7 @@ def to_url(media: Media) -> str | None:
     return media.url
 
 
-def image_at(url: str, raw: Json, kind: MediaKind = "image", name: str | None = None) -> Media:
+def media_at(url: str, raw: Json, kind: MediaKind = "image", name: str | None = None) -> Media:
     """The media that a URL stands for, with its bytes when the URL holds them."""
     if held := from_url(url):
         return Media(kind, held[0], data=held[1], name=name, raw=raw)

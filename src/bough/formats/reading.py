@@ -15,9 +15,9 @@ def plain(payload: Any) -> Json:
 
     Only what was set is taken: filling in an SDK's defaults would add fields that the provider never sent.
     """
-    if isinstance(payload, (str, bytes, int, float)) or payload is None:
+    if payload is None or isinstance(payload, (str, int, float, bytes)):
         return payload
-    if isinstance(payload, Mapping):
+    if isinstance(payload, (dict, Mapping)):  # dict first: asking an abstract class is slow
         return {str(key): plain(value) for key, value in payload.items()}
     if isinstance(payload, (list, tuple)):
         return [plain(item) for item in payload]
@@ -31,6 +31,11 @@ def plain(payload: Any) -> Json:
     raise FormatError(f"A payload is made of dicts, lists or an SDK's objects, not of {type(payload).__name__!r}.")
 
 
+def request_id(payload: Any) -> str | None:
+    """The id of the HTTP request, which an SDK notes beside its reply and leaves out of the reply's JSON."""
+    return text_or_none(getattr(payload, "_request_id", None))
+
+
 def as_dict(value: Json, where: str) -> dict[str, Json]:
     if not isinstance(value, dict):
         raise FormatError(f"{where} should be an object and is {_kind(value)}.")
@@ -41,6 +46,11 @@ def as_list(value: Json, where: str) -> list[Json]:
     if not isinstance(value, list):
         raise FormatError(f"{where} should be a list and is {_kind(value)}.")
     return value
+
+
+def optional_list(value: Json, where: str) -> list[Json]:
+    """A list that may be missing or null, which is as good as empty. Nothing else that looks empty is."""
+    return [] if value is None else as_list(value, where)
 
 
 def as_text(value: Json, where: str) -> str:

@@ -9,7 +9,7 @@ from bough.formats.media import describe
 from bough.formats.reading import parsed
 from bough.formats.tool_ids import ToolIds, fit
 from bough.formats.types import Encoded, Loss, LossCode
-from bough.model import Block, Json, Media, Message, Other, Text, ToolCall, ToolResult
+from bough.model import Block, Json, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
 
 JOINED = "joined"
 EMPTY = "(empty)"
@@ -74,10 +74,12 @@ class Rendering:
 
     def lose_marks(self, block: Block) -> None:
         """Notes what another provider attached to a block that is rendered from its own fields."""
-        for family, item in (block.raw or {}).items() if isinstance(block.raw, dict) else ():
-            inner = _fields(item)
+        if isinstance(block, Thinking) or not isinstance(block.raw, dict):
+            return  # reasoning goes with its proof, as one loss
+        for family, item in block.raw.items():
+            marks = _fields(item)
             for mark, code in _MARKS.items():
-                if inner.get(mark) and family != self.family:
+                if marks.get(mark):
                     self.lose(code, f"{mark} of {family}")
 
     def lose_other(self, kind: str) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from bough.errors import FormatError
 from bough.formats.reading import as_dict, as_list
 from bough.formats.rendering import EMPTY, JOINED, Rendering, emptied
-from bough.model import Block, Json, Message, Other, Role, Text, Thinking, ToolCall, ToolResult
+from bough.model import Block, Json, Message, Other, Role, Text, ToolCall, ToolResult
 
 
 @dataclass(frozen=True)
@@ -117,12 +117,25 @@ class _Writer:
         if self._joins(role, shell, native):
             self._extend(blocks)
         elif native:
-            self.wire.append(self._filled(shell, message, blocks))
+            self._append(self._filled(shell, message, blocks), apart=self._last_is_native)
         elif blocks := blocks or self._placeholder(message.role, role):
-            self.wire.append({"role": role, self._dialect.content: blocks})
+            self._append({"role": role, self._dialect.content: blocks})
         else:
             return
         self._last_is_native = native or shell == JOINED
+
+    def _append(self, item: dict[str, Json], apart: bool = False) -> None:
+        """Adds a wire message; an empty word of the other side parts two of one role that a note keeps from merging."""
+        role = item.get("role") or "user"
+        if self._dialect.alternates and not apart and role != "system" and self._spoke() == role:
+            self._rendering.lose("blank_replaced", "a message between two of one role")
+            other = self._dialect.roles["user" if role == self._dialect.roles["assistant"] else "assistant"]
+            self.wire.append({"role": other, self._dialect.content: [self._dialect.text_block(EMPTY)]})
+        self.wire.append(item)
+
+    def _spoke(self) -> str | None:
+        """The role of the last wire message that is no note."""
+        return next((item.get("role") or "user" for item in reversed(self.wire) if item.get("role") != "system"), None)
 
     def _wire_role(self, message: Message, shell: Json) -> str:
         """The role as it was spelled, as long as it still is what the message says."""
@@ -171,14 +184,9 @@ class _Writer:
 
     def _placeholder(self, role: Role, wire_role: str) -> list[Json]:
         """A word for an empty message without which the dialog would not alternate, or not begin with the user."""
-        spoke = next((item.get("role") or "user" for item in reversed(self.wire) if item.get("role") != "system"), None)
+        spoke = self._spoke()
         needless = spoke == wire_role or role in ("tool_result", "system")
         if needless or (role == "user" and spoke and not self._dialect.alternates):
             return []
         self._rendering.lose("blank_replaced", f"an empty message of the {role}")
         return [self._dialect.text_block(EMPTY)]
-
-
-def says_nothing(block: Block) -> bool:
-    """Whether a block is a text that providers refuse as blank."""
-    return isinstance(block, (Text, Thinking)) and not block.text.strip()

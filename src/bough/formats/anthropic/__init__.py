@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bough.formats.anthropic.blocks import read_block, text_block, write_block
 from bough.formats.anthropic.rules import check
 from bough.formats.anthropic.stream import AnthropicStream
-from bough.formats.reading import as_dict, as_list, at, count, plain, text_or_none, total
+from bough.formats.reading import as_dict, as_list, at, count, plain, request_id, text_or_none, total
 from bough.formats.rendering import Rendering
 from bough.formats.tool_ids import ToolIds
 from bough.formats.turns import Dialect, read_message, read_messages, write_messages
@@ -31,7 +31,7 @@ class Anthropic:
     name = "anthropic"
 
     def decode(self, payload: Json) -> Decoded:
-        payload = plain(payload)
+        http_id, payload = request_id(payload), plain(payload)
         if isinstance(payload, list):
             return Decoded(read_messages(payload, DIALECT, "messages"))
         payload = as_dict(payload, "An Anthropic payload")
@@ -39,7 +39,7 @@ class Anthropic:
             rest = {key: value for key, value in payload.items() if key != "messages"}
             return Decoded(read_messages(payload["messages"], DIALECT, "messages"), Provenance(envelope=rest))
         if "stop_reason" in payload or "usage" in payload:
-            return _read_reply(payload)
+            return _read_reply(payload, http_id)
         return Decoded(tuple(read_message(payload, DIALECT, "message")))
 
     def encode(self, messages: Sequence[Message], strict: bool = False) -> Encoded:
@@ -53,7 +53,7 @@ class Anthropic:
         return AnthropicStream()
 
 
-def _read_reply(reply: dict[str, Json]) -> Decoded:
+def _read_reply(reply: dict[str, Json], http_id: str | None) -> Decoded:
     content = as_list(reply.get("content"), "reply.content")
     messages = read_message({"role": "assistant", "content": content}, DIALECT, "reply")
     counts = reply.get("usage")
@@ -72,7 +72,7 @@ def _read_reply(reply: dict[str, Json]) -> Decoded:
             provider="anthropic",
             usage=usage,
             response_id=text_or_none(reply.get("id")),
-            request_id=text_or_none(reply.get("_request_id")),
+            request_id=http_id,
             stop_reason=text_or_none(reply.get("stop_reason")),
             envelope={key: value for key, value in reply.items() if key != "content"},
         ),

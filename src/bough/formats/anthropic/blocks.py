@@ -7,7 +7,6 @@ from dataclasses import replace
 from bough.formats.media import from_base64, to_base64
 from bough.formats.reading import as_dict, as_list, as_text, at, text_or_none, written
 from bough.formats.rendering import Rendering
-from bough.formats.turns import says_nothing
 from bough.model import Block, Json, Media, Other, Role, Text, Thinking, ToolCall, ToolResult
 
 FAMILY = "anthropic"
@@ -81,11 +80,9 @@ def _read_media(item: dict[str, Json]) -> Media | None:
 def write_block(block: Block, role: Role, rendering: Rendering) -> list[Json]:
     """A block of another family in Anthropic's words; nothing when it cannot be said."""
     rendering.lose_marks(block)
-    if says_nothing(block) and isinstance(block, Text):
-        return []
     match block:
         case Text():
-            return [text_block(block.text)]
+            return [text_block(block.text)] if block.text.strip() else []
         case Thinking():
             rendering.lose("dropped_thinking", "another model's reasoning")
             return []

@@ -109,6 +109,7 @@ def _check_compaction(index: int, message: dict[str, Json]) -> list[Violation]:
 def _check_prefill(request: dict[str, Json], messages: list[dict[str, Json]]) -> list[Violation]:
     """Only a whole request says which model it is for."""
     model = str(request.get("model") or "")
-    if model and messages and messages[-1].get("role") == "assistant" and not PREFILLS.search(model):
+    refuses = "claude" in model and not PREFILLS.search(model)
+    if refuses and messages and messages[-1].get("role") == "assistant":
         return [Violation(13, f"{model} does not continue an assistant's message", len(messages) - 1)]
     return []

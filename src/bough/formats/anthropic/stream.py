@@ -37,9 +37,9 @@ class AnthropicStream:
                 raise FormatError(f"The stream reported an error: {event.get('error')}")
 
     def reply(self) -> dict[str, Json]:
-        for index in list(self._partial):
-            self._close(index)
-        return {**self._reply, "content": [self._blocks[index] for index in sorted(self._blocks)]}
+        """A call whose input has not come to its end is left out: half a call must not look like one."""
+        blocks = [self._blocks[index] for index in sorted(self._blocks) if index not in self._partial]
+        return {**self._reply, "content": blocks}
 
     def _grow(self, index: int, delta: dict[str, Json]) -> None:
         block = self._blocks.get(index)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bough.formats.bedrock.held_bytes import held, hold
 from bough.formats.media import FORMATS, NAMES, from_base64
-from bough.formats.reading import as_dict, as_list, as_text, at, text_or_none, written
+from bough.formats.reading import as_dict, as_list, as_text, at, optional_list, text_or_none, written
 from bough.formats.rendering import Rendering
 from bough.model import Block, Json, Media, MediaKind, Other, Role, Text, Thinking, ToolCall, ToolResult
 
@@ -27,7 +27,7 @@ def read_block(item: dict[str, Json], where: str) -> Block:
         case "reasoningContent":
             return Thinking(text_or_none(at(item, "reasoningContent", "reasoningText", "text")) or "", raw=raw)
         case "citationsContent":
-            parts = as_list(at(item, "citationsContent", "content") or [], f"{where}.citationsContent.content")
+            parts = optional_list(at(item, "citationsContent", "content"), f"{where}.citationsContent.content")
             return Text("".join(text_or_none(at(part, "text")) or "" for part in parts), raw=raw)
         case "toolUse":
             return _read_call(item, where)

@@ -11,8 +11,8 @@ from bough.model import Json
 
 MAX_IMAGES = 20
 MAX_DOCUMENTS = 5
-MIXES_RESULTS_AND_TEXT = ("anthropic.", "amazon.nova")
-"""The models that take a tool's results and words in one message."""
+RESULTS_ALONE = ("mistral.", "meta.", "cohere.", "ai21.")
+"""The makers of models that take no words beside a tool's results."""
 
 
 def check(payload: Json) -> list[Violation]:
@@ -71,7 +71,7 @@ def _check_tools(request: dict[str, Json], messages: list[dict[str, Json]]) -> l
 
 def _check_mixture(model: str, index: int, message: dict[str, Json]) -> list[Violation]:
     kinds = {key for block in _blocks(message) for key in block}
-    if model and {"toolResult", "text"} <= kinds and not any(name in model for name in MIXES_RESULTS_AND_TEXT):
+    if {"toolResult", "text"} <= kinds and any(maker in model for maker in RESULTS_ALONE):
         return [Violation(8, f"{model} takes no words beside a tool's results", index)]
     return []
 

@@ -16,6 +16,7 @@ class BedrockStream:
         self._role = "assistant"
         self._blocks: dict[int, dict[str, Json]] = {}
         self._rest: dict[str, Json] = {}
+        self._unfinished: set[int] = set()
 
     def feed(self, event: Json) -> None:
         for kind, body in as_dict(plain(event), "An event").items():
@@ -26,13 +27,16 @@ class BedrockStream:
                     self._start(_index(body), as_dict(at(body, "start"), "contentBlockStart.start"))
                 case "contentBlockDelta":
                     self._grow(_index(body), as_dict(at(body, "delta"), "contentBlockDelta.delta"))
+                case "contentBlockStop":
+                    self._unfinished.discard(_index(body))
                 case "messageStop" | "metadata":
                     self._rest.update(as_dict(body, kind))
                 case _ if kind.endswith("Exception"):
                     raise FormatError(f"The stream reported {kind}: {at(body, 'message')}")
 
     def reply(self) -> dict[str, Json]:
-        content = [_closed(self._blocks[index]) for index in sorted(self._blocks)]
+        """A call whose input has not come to its end is left out: half a call must not look like one."""
+        content = [_closed(self._blocks[index]) for index in sorted(self._blocks) if index not in self._unfinished]
         return {"output": {"message": {"role": self._role, "content": content}}, **self._rest}
 
     def _start(self, index: int, start: dict[str, Json]) -> None:
@@ -49,6 +53,7 @@ class BedrockStream:
                 case "toolUse":
                     call = block.setdefault("toolUse", {"input": ""})
                     call["input"] += at(part, "input") or ""
+                    self._unfinished.add(index)
                 case "toolResult":
                     block.setdefault("toolResult", {"content": []})["content"] += part
                 case "reasoningContent":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bough.formats.media import from_base64, kind_of, to_base64
-from bough.formats.reading import as_dict, as_text, at, text_or_none, written
+from bough.formats.reading import as_dict, as_text, at, optional_list, text_or_none, written
 from bough.formats.rendering import Rendering
 from bough.model import Block, Json, Media, Other, Role, Text, Thinking, ToolCall, ToolResult
 
@@ -55,7 +55,8 @@ def _read_response(response: dict[str, Json], raw: Json, where: str) -> ToolResu
     name = as_text(response.get("name"), f"{where}.functionResponse.name")
     body = response.get("response")
     content: list[Text | Media | Other] = [Text(_answer(body))]
-    for part in response.get("parts") or []:
+    for value in optional_list(response.get("parts"), f"{where}.functionResponse.parts"):
+        part = as_dict(value, f"{where}.functionResponse.parts[]")
         content.append(_read_media(part, None) or Other(next(iter(part), "empty"), {FAMILY: part}))
     error = bool(at(body, "error"))
     return ToolResult(text_or_none(response.get("id")) or "", tuple(content), error, name, raw=raw)

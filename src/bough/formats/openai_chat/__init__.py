@@ -8,7 +8,7 @@ from bough.formats.openai_chat.reading import read_messages, read_speaker
 from bough.formats.openai_chat.rules import check
 from bough.formats.openai_chat.stream import ChatStream
 from bough.formats.openai_chat.writing import write_messages
-from bough.formats.reading import as_dict, as_list, count, plain, text_or_none
+from bough.formats.reading import as_dict, as_list, count, plain, request_id, text_or_none
 from bough.formats.rendering import Rendering
 from bough.formats.tool_ids import ToolIds
 from bough.formats.types import Decoded, Encoded, Provenance, Violation
@@ -21,7 +21,7 @@ class OpenAIChat:
     name = "openai.chat"
 
     def decode(self, payload: Json) -> Decoded:
-        payload = plain(payload)
+        http_id, payload = request_id(payload), plain(payload)
         if isinstance(payload, list):
             return Decoded(read_messages(payload))
         payload = as_dict(payload, "A Chat payload")
@@ -29,7 +29,7 @@ class OpenAIChat:
             rest = {key: value for key, value in payload.items() if key != "messages"}
             return Decoded(read_messages(as_list(payload["messages"], "messages")), Provenance(envelope=rest))
         if "choices" in payload:
-            return _read_reply(payload)
+            return _read_reply(payload, http_id)
         return Decoded(read_messages([payload]))
 
     def encode(self, messages: Sequence[Message], strict: bool = False) -> Encoded:
@@ -43,7 +43,7 @@ class OpenAIChat:
         return ChatStream()
 
 
-def _read_reply(reply: dict[str, Json]) -> Decoded:
+def _read_reply(reply: dict[str, Json], http_id: str | None) -> Decoded:
     """The first choice is the reply; the others stay in the envelope."""
     choices = as_list(reply["choices"], "reply.choices")
     first = as_dict(choices[0], "reply.choices[0]") if choices else {}
@@ -68,7 +68,7 @@ def _read_reply(reply: dict[str, Json]) -> Decoded:
             provider=text_or_none(reply.get("provider")) or "openai",
             usage=usage,
             response_id=text_or_none(reply.get("id")),
-            request_id=text_or_none(reply.get("_request_id")),
+            request_id=http_id,
             stop_reason=text_or_none(first.get("finish_reason")),
             envelope=envelope,
         ),

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from bough.errors import FormatError
-from bough.formats.media import from_base64, image_at
-from bough.formats.reading import as_dict, as_list, as_text, at, text_or_none
+from bough.formats.media import from_base64, media_at
+from bough.formats.reading import as_dict, as_list, as_text, at, optional_list, text_or_none
 from bough.formats.rendering import emptied, own
 from bough.model import Block, Json, Media, Message, Other, Role, Text, Thinking, ToolCall, ToolResult
 
@@ -68,7 +68,7 @@ def _read_fields(wire: dict[str, Json], where: str) -> Iterator[Block]:
         yield _read_audio(audio)
     if (call := wire.get("function_call")) is not None:
         yield _read_old_call(as_dict(call, f"{where}.function_call"))
-    for position, call in enumerate(as_list(wire.get("tool_calls") or [], f"{where}.tool_calls")):
+    for position, call in enumerate(optional_list(wire.get("tool_calls"), f"{where}.tool_calls")):
         yield _read_call(as_dict(call, f"{where}.tool_calls[{position}]"), f"{where}.tool_calls[{position}]")
 
 
@@ -88,7 +88,7 @@ def _read_part(part: dict[str, Json], where: str) -> Text | Media | Other:
         case "refusal":
             return Text(as_text(part.get("refusal"), f"{where}.refusal"), raw=raw)
         case "image_url" if isinstance(url := at(part, "image_url", "url"), str):
-            return image_at(url, raw)
+            return media_at(url, raw)
         case "input_audio" if (data := from_base64(at(part, "input_audio", "data"))) is not None:
             return Media("audio", f"audio/{at(part, 'input_audio', 'format')}", data=data, raw=raw)
         case "file":
@@ -100,7 +100,7 @@ def _read_part(part: dict[str, Json], where: str) -> Text | Media | Other:
 def _read_file(file: dict[str, Json], raw: Json) -> Media | None:
     name = text_or_none(file.get("filename"))
     if isinstance(url := file.get("file_data"), str):
-        return image_at(url, raw, "document", name)
+        return media_at(url, raw, "document", name)
     if isinstance(file_id := file.get("file_id"), str):
         return Media("document", "", file_id=file_id, name=name, raw=raw)
     return None

@@ -8,7 +8,7 @@ from bough.formats.openai_responses.reading import read_items, read_output
 from bough.formats.openai_responses.rules import check
 from bough.formats.openai_responses.stream import ResponsesStream
 from bough.formats.openai_responses.writing import write_items
-from bough.formats.reading import as_dict, as_list, at, count, plain, text_or_none
+from bough.formats.reading import as_dict, as_list, at, count, plain, request_id, text_or_none
 from bough.formats.rendering import Rendering
 from bough.formats.tool_ids import ToolIds
 from bough.formats.types import Decoded, Encoded, Provenance, Violation
@@ -21,7 +21,7 @@ class OpenAIResponses:
     name = "openai.responses"
 
     def decode(self, payload: Json) -> Decoded:
-        payload = plain(payload)
+        http_id, payload = request_id(payload), plain(payload)
         if isinstance(payload, list):
             return Decoded(read_items(payload, "input"))
         payload = as_dict(payload, "A Responses payload")
@@ -29,7 +29,7 @@ class OpenAIResponses:
             rest = {key: value for key, value in payload.items() if key != "input"}
             return Decoded(read_items(_listed(payload["input"]), "input"), Provenance(envelope=rest))
         if "output" in payload and "type" not in payload:
-            return _read_reply(payload)
+            return _read_reply(payload, http_id)
         return Decoded(read_items([payload], "input"))
 
     def encode(self, messages: Sequence[Message], strict: bool = False) -> Encoded:
@@ -48,7 +48,7 @@ def _listed(items: Json) -> list[Json]:
     return [{"role": "user", "content": items}] if isinstance(items, str) else as_list(items, "input")
 
 
-def _read_reply(reply: dict[str, Json]) -> Decoded:
+def _read_reply(reply: dict[str, Json], http_id: str | None) -> Decoded:
     counts = reply.get("usage")
     usage = Usage(
         count(counts, "input_tokens"),
@@ -63,7 +63,7 @@ def _read_reply(reply: dict[str, Json]) -> Decoded:
             provider="openai",
             usage=usage,
             response_id=text_or_none(reply.get("id")),
-            request_id=text_or_none(reply.get("_request_id")),
+            request_id=http_id,
             stop_reason=text_or_none(at(reply, "incomplete_details", "reason")) or text_or_none(reply.get("status")),
             envelope={key: value for key, value in reply.items() if key != "output"},
         ),

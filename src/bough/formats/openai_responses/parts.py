@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bough.formats.media import from_base64, image_at, to_url
+from bough.formats.media import from_base64, media_at, to_url
 from bough.formats.reading import as_dict, as_list, as_text, at, text_or_none
 from bough.model import Json, Media, Other, Text
 
@@ -37,7 +37,7 @@ def _read_part(part: dict[str, Json], where: str) -> Text | Media | Other:
 
 def read_image(part: dict[str, Json], raw: Json) -> Media | None:
     if isinstance(url := part.get("image_url"), str):
-        return image_at(url, raw)
+        return media_at(url, raw)
     if isinstance(file_id := part.get("file_id"), str):
         return Media("image", "", file_id=file_id, raw=raw)
     return None
@@ -47,7 +47,7 @@ def _read_file(part: dict[str, Json], raw: Json) -> Media | None:
     name = text_or_none(part.get("filename"))
     for key in ("file_data", "file_url"):
         if isinstance(url := part.get(key), str):
-            return image_at(url, raw, "document", name)
+            return media_at(url, raw, "document", name)
     if isinstance(file_id := part.get("file_id"), str):
         return Media("document", "", file_id=file_id, name=name, raw=raw)
     return None

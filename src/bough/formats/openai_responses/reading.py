@@ -11,7 +11,7 @@ from bough.errors import FormatError
 from bough.formats.media import from_base64
 from bough.formats.openai_responses.calls import OUTPUTS, read_call, read_result
 from bough.formats.openai_responses.parts import read_parts, spoken
-from bough.formats.reading import as_dict, as_list, as_text, text_or_none
+from bough.formats.reading import as_dict, as_text, optional_list, text_or_none
 from bough.formats.rendering import emptied
 from bough.model import Block, Json, Media, Message, Other, Role, Text, Thinking
 
@@ -77,7 +77,7 @@ def _read_item(item: dict[str, Json], where: str) -> Block:
 def _reasoned(item: dict[str, Json], where: str) -> str:
     """The reasoning itself where the provider shows it, else its summary; empty when it is only sealed."""
     for key in ("content", "summary"):
-        parts = as_list(item.get(key) or [], f"{where}.{key}")
+        parts = optional_list(item.get(key), f"{where}.{key}")
         if parts:
             return "\n\n".join(str(as_dict(part, f"{where}.{key}").get("text") or "") for part in parts)
     return ""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bough.errors import FormatError
 from bough.formats.media import FORMATS, from_base64
-from bough.formats.reading import as_dict, as_list, as_text, at, text_or_none, written
+from bough.formats.reading import as_dict, as_text, at, optional_list, text_or_none, written
 from bough.formats.rendering import JOINED, emptied
 from bough.model import Block, Json, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
 
@@ -17,7 +17,7 @@ CONTEXT = "userInputMessageContext"
 
 def read_state(state: dict[str, Json]) -> tuple[Message, ...]:
     messages: list[Message] = []
-    for position, item in enumerate(as_list(state.get("history") or [], "history")):
+    for position, item in enumerate(optional_list(state.get("history"), "history")):
         messages += read_chat_message(as_dict(item, f"history[{position}]"), f"history[{position}]")
     if (current := state.get("currentMessage")) is not None:
         messages += read_chat_message(as_dict(current, "currentMessage"), "currentMessage")
@@ -46,9 +46,9 @@ def _read_input(item: dict[str, Json], body: dict[str, Json], where: str) -> lis
     context = as_dict({} if body.get(CONTEXT) is None else body[CONTEXT], f"{where}.{CONTEXT}")
     results = [
         _read_result(as_dict(result, f"{where}.toolResults[{position}]"), f"{where}.toolResults[{position}]")
-        for position, result in enumerate(as_list(context.get("toolResults") or [], f"{where}.toolResults"))
+        for position, result in enumerate(optional_list(context.get("toolResults"), f"{where}.toolResults"))
     ]
-    images = [_read_image(image) for image in as_list(body.get("images") or [], f"{where}.images")]
+    images = [_read_image(image) for image in optional_list(body.get("images"), f"{where}.images")]
     shell = emptied(body, "content", "images")
     if body.get(CONTEXT) is not None:
         shell[CONTEXT] = emptied(context, "toolResults")
@@ -62,7 +62,7 @@ def _read_input(item: dict[str, Json], body: dict[str, Json], where: str) -> lis
 
 def _read_result(item: dict[str, Json], where: str) -> ToolResult:
     content: list[Text | Media | Other] = []
-    for part in as_list(item.get("content") or [], f"{where}.content"):
+    for part in optional_list(item.get("content"), f"{where}.content"):
         text = at(part, "text")
         content.append(Text(text if isinstance(text, str) else written(at(part, "json"))))
     call_id = as_text(item.get("toolUseId"), f"{where}.toolUseId")
@@ -87,7 +87,7 @@ def _read_answer(item: dict[str, Json], body: dict[str, Json], where: str) -> Me
         lifted.append("reasoningContent")
     if content := as_text(body.get("content"), f"{where}.content"):
         blocks.append(Text(content))
-    for position, call in enumerate(as_list(body.get("toolUses") or [], f"{where}.toolUses")):
+    for position, call in enumerate(optional_list(body.get("toolUses"), f"{where}.toolUses")):
         blocks.append(_read_call(as_dict(call, f"{where}.toolUses[{position}]"), f"{where}.toolUses[{position}]"))
     return Message("assistant", tuple(blocks), envelope={FAMILY: {**item, ASSISTANT: emptied(body, *lifted)}})
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from bough.formats.pairing import Step, check_pairs, texts
 from bough.formats.qdeveloper.reading import ASSISTANT, CONTEXT, USER
-from bough.formats.reading import as_dict, as_list, at, plain
+from bough.formats.reading import as_dict, as_list, at, optional_list, plain
 from bough.formats.types import Violation
 from bough.model import Json
 
@@ -14,7 +14,7 @@ from bough.model import Json
 def check(payload: Json) -> list[Violation]:
     state = as_dict(plain(payload), "A Q Developer payload")
     state = as_dict(state.get("conversationState", state), "conversationState")
-    wire = as_list(state.get("history") or [], "history")
+    wire = optional_list(state.get("history"), "history")
     current = state.get("currentMessage")
     turns = [as_dict(item, "history[]") for item in ([*wire, current] if current is not None else wire)]
     found = check_pairs([_step(index, item) for index, item in enumerate(turns)], grouped=True)

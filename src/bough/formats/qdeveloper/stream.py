@@ -16,6 +16,7 @@ class QDeveloperStream:
         self._message: dict[str, Json] = {"content": ""}
         self._calls: dict[str, dict[str, Json]] = {}
         self._rest: dict[str, Json] = {}
+        self._unfinished: set[str] = set()
 
     def feed(self, event: Json) -> None:
         for kind, body in as_dict(plain(event), "An event").items():
@@ -38,9 +39,11 @@ class QDeveloperStream:
                     self._rest[kind] = body
 
     def reply(self) -> dict[str, Json]:
+        """A call whose input has not come to its end is left out: half a call must not look like one."""
         message = dict(self._message)
-        if self._calls:
-            message["toolUses"] = [{**call, "input": _input(call["input"])} for call in self._calls.values()]
+        finished = [call for call_id, call in self._calls.items() if call_id not in self._unfinished]
+        if finished:
+            message["toolUses"] = [{**call, "input": _input(call["input"])} for call in finished]
         return {"assistantResponseMessage": message, **self._rest}
 
     def _append(self, key: str, items: Json) -> None:
@@ -50,6 +53,7 @@ class QDeveloperStream:
         call_id = as_text(body.get("toolUseId"), "toolUseEvent.toolUseId")
         call = self._calls.setdefault(call_id, {"toolUseId": call_id, "name": body.get("name"), "input": ""})
         call["input"] += body.get("input") or ""
+        (self._unfinished.discard if body.get("stop") else self._unfinished.add)(call_id)
 
     def _reason(self, body: dict[str, Json]) -> None:
         reasoning = self._message.setdefault("reasoningContent", {})
