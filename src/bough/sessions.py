@@ -43,7 +43,8 @@ def make_or_update(db: Database, key: str, given: Description, now: int) -> int:
         parsed = ids.parse_key(key)
         parent = db.row("session_state", parsed.parent) if parsed.parent else None
         return insert(db, key, given, now, parent=parent[0] if parent else None)
-    db.run("update_session", *given.columns, now, row[0])
+    if not given.is_empty:
+        db.run("update_session", *given.columns, now, row[0])
     return int(row[0])
 
 

@@ -125,7 +125,7 @@ class Turn:
 
         Raises `Conflict` when the session was moved, or taken over, in the meantime; the turn is then a side branch.
         """
-        if self._end("complete", None) == "interrupted" and self.info.error != turns.NO_REPLY:
+        if self._end("complete", None) not in (None, turns.NO_REPLY):
             raise Conflict(
                 f"Session {self.session.key!r} moved on while turn {self.id!r} was being written. "
                 "The turn is kept as a side branch; fork from it to go on."
@@ -139,11 +139,12 @@ class Turn:
         """Marks the turn as failed: kept, never part of the session's dialog. It can be resumed."""
         self._end("failed", why)
 
-    def _end(self, status: Status, why: str | None) -> Status:
+    def _end(self, status: Status, why: str | None) -> str | None:
+        """Why it did not end well, if it did not."""
         if self.status == "running":
             store = self.session.store
-            self.status = store.write(lambda now: turns.finish(store.db, self._opened, status, why, now))
-        return self.status
+            self.status, why = store.write(lambda now: turns.finish(store.db, self._opened, status, why, now))
+        return why
 
     def __enter__(self) -> Self:
         return self

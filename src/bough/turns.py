@@ -203,11 +203,11 @@ def check_owner(db: Database, turn: Opened) -> None:
         )
 
 
-def finish(db: Database, turn: Opened, status: Status, error: str | None, now: int) -> Status:
-    """Ends a turn; says how it really ended. The head moves for a complete one, unless someone else moved it."""
+def finish(db: Database, turn: Opened, status: Status, error: str | None, now: int) -> tuple[Status, str | None]:
+    """Ends a turn; how it really ended, and why. The head moves for a complete one, unless someone else moved it."""
     row = db.row("leased_session", turn.session, turn.owner)
-    if row is None:  # someone took over, and marked the turn
-        return "interrupted"
+    if row is None:
+        return "interrupted", "Someone took over, and put the turn aside."
     session = State(*row)
     last = db.row("step", turn.last)
     if status == "complete" and (last is None or last[3] == "user"):
@@ -218,7 +218,7 @@ def finish(db: Database, turn: Opened, status: Status, error: str | None, now: i
     if status == "complete":
         db.run("move_head", turn.last, now, session.n)
     db.run("drop_lease", session.n)
-    return status
+    return status, error
 
 
 # A whole turn at once -----------------------------------------------------------------------------------------------

@@ -6,8 +6,8 @@ import re
 from itertools import accumulate, product
 
 import pytest
-from format_corpus import golden
-from format_dialogs import broken_dialogs, dialogs, flat
+from tests.formats.format_corpus import golden
+from tests.formats.format_dialogs import broken_dialogs, dialogs, flat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

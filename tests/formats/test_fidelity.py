@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import get_args
 
-from fidelity import CASES, PAGE, TABLE, table
+from tests.formats.fidelity import CASES, PAGE, TABLE, table
 
 from bough import formats
 from bough.formats.types import LossCode

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from format_corpus import golden, one, sent
-from format_dialogs import dialogs, flat
+from tests.formats.format_corpus import golden, one, sent
+from tests.formats.format_dialogs import dialogs, flat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -9,8 +9,8 @@ from functools import cache
 from typing import Any, get_args
 
 import pytest
-from format_corpus import golden, one
-from format_dialogs import dialogs, flat
+from tests.formats.format_corpus import golden, one
+from tests.formats.format_dialogs import dialogs, flat
 from hypothesis import given, settings
 
 from bough import formats

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 
 import pytest
-from format_corpus import golden, one, sent
-from format_dialogs import damaged, dialogs, flat
+from tests.formats.format_corpus import golden, one, sent
+from tests.formats.format_dialogs import damaged, dialogs, flat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

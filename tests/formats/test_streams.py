@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from format_corpus import golden, one
+from tests.formats.format_corpus import golden, one
 
 from bough import formats
 from bough.errors import FormatError

@@ -359,12 +359,16 @@ class Model:
         name.head, name.updated_at, name.used = head, now, self.uses
         name.revision += 1
 
+    def is_leased(self, name: Name, now: int) -> bool:
+        """Whether someone is writing to it."""
+        return name.lease is not None and not name.lease.dead and name.lease.until > now
+
     def free(self, key: str, now: int) -> Name:
         """The session, if nobody is writing to it. The turn of a writer that went away is put aside."""
         name = self.name(key)
+        if self.is_leased(name, now):
+            raise Busy(key)
         if name.lease is not None:
-            if not name.lease.dead and name.lease.until > now:
-                raise Busy(key)
             self._put_aside(name, now)
         return name
 
@@ -737,7 +741,7 @@ class Model:
             for name in self.names.values()
             if name.updated_at < now - older_than
             and name.parent is None
-            and all(member.lease is None for member in self.family(name.key))
+            and not any(self.is_leased(member, now) for member in self.family(name.key))
         ]
         return sorted(found, key=lambda name: name.used)
 

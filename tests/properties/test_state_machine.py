@@ -335,6 +335,17 @@ class StoreMachine(RuleBasedStateMachine):
             lambda ids: [id_ for id_ in ids if id_ not in self.model.places],
         )
         assert not said_before or result == said_before
+        if key is not None and result is not None:
+            self.say_it_again(session, turn, key, result)
+
+    def say_it_again(self, session: Session, turn: list[Message], key: str, ids: list[str]) -> None:
+        """As after a lost acknowledgement: nothing is added, whatever else has changed."""
+        again = self.both(
+            lambda: session.save_turn(turn, idempotency_key=key, wait=0),
+            lambda model, names: model.save_turn(session.key, turn, names, self.now, idempotency_key=key),
+            lambda given: [id_ for id_ in given if id_ not in self.model.places],
+        )
+        assert again == ids
 
     @precondition(lambda self: self.model.names)
     @rule(pick=index, message=some.spoken, model_name=models, given=metadata)
@@ -431,16 +442,21 @@ class StoreMachine(RuleBasedStateMachine):
         cut=st.integers(0, 4),
         more=st.lists(some.spoken, max_size=4),
         unsaid=st.booleans(),
+        stored=st.booleans(),
     )
-    def record(self, pick: int, along: int, cut: int, more: list[Message], unsaid: bool) -> None:
-        """A dialog that begins like any that is stored (the session's own or another), has grown or departs."""
+    def record(self, pick: int, along: int, cut: int, more: list[Message], unsaid: bool, stored: bool) -> None:
+        """A dialog that begins like any that is stored (the session's own or another), has grown or departs.
+
+        Or one that is `stored` as it is: then the session only goes to where it ends.
+        """
         session = self.some_session(pick)
         name = self.model.names[session.key]
         ids = [place.id for place in self.model.in_order()]
         end = name.head if along % 2 or not ids else ids[along % len(ids)]
         dialog = [place.message for place in self.model.path(end)]
-        dialog = dialog[: len(dialog) - cut] if cut < len(dialog) else dialog
-        dialog += more
+        if not stored:
+            dialog = dialog[: len(dialog) - cut] if cut < len(dialog) else dialog
+            dialog += more
         if unsaid:
             dialog = [replace(message, envelope={"sent": "again"}) for message in dialog]
         if self.walks_around("record finishes another session's turn", self.finishes_anothers_turn(name, dialog)):
@@ -552,7 +568,7 @@ class StoreMachine(RuleBasedStateMachine):
         return any(name.head not in back for name in bin_.names) or any(head not in back for _, head, _ in bin_.moved)
 
     @precondition(lambda self: self.model.bins)
-    @rule(seconds=st.sampled_from([3600, 1, 0]))
+    @rule(seconds=st.sampled_from([0, 0, 1, 3600]))
     def purge(self, seconds: int) -> None:
         gone: list[int] = []
         result = self.both(

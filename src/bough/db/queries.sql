@@ -183,7 +183,7 @@ ORDER BY s.activity DESC LIMIT ?6
 SELECT n, head FROM sessions WHERE head IN (SELECT value FROM json_each(?)) OR n = ?
 
 -- name: idle_sessions
-SELECT key FROM sessions WHERE updated_at < ? AND parent IS NULL AND lease_owner IS NULL ORDER BY activity
+SELECT key FROM sessions WHERE updated_at < ? AND parent IS NULL ORDER BY activity
 
 -- name: child_sessions
 SELECT n, key FROM sessions WHERE parent = ? ORDER BY n
