@@ -135,7 +135,7 @@ class Careless(apsw.Connection):
 
     synchronous = "FULL"
 
-    def execute(self, statements: str, *args: object, **kwargs: object) -> apsw.Cursor:  # type: ignore[override]
+    def execute(self, statements: str, *args: object, **kwargs: object) -> apsw.Cursor:
         weaker = statements.replace("synchronous=FULL", f"synchronous={self.synchronous}")
         return super().execute(weaker, *args, **kwargs)  # type: ignore[arg-type]
 

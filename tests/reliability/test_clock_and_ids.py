@@ -60,7 +60,8 @@ def test_paths_children_and_turns_are_in_the_order_of_saying(store: Store) -> No
                 for message in rest:
                     turn.add(message)
     assert turns_on(session.path()) == [f"t{number}" for number in range(12)]
-    assert [info.id for info in session.turns()] == [node.id for node in session.path() if node.turn_id == node.id][::-1]
+    begun = [node.id for node in session.path() if node.turn_id == node.id]
+    assert [info.id for info in session.turns()] == begun[::-1]
     head = session.head
     assert head is not None
     replies = [store.save_messages([Save(assistant(f"r{n}"), head)])[0] for n in range(10)]
@@ -72,7 +73,9 @@ def test_every_message_is_later_than_its_parent(store: Store) -> None:
     for number in range(10):
         session.save_turn(steps(f"t{number}", 5))
     old = Save(user("from elsewhere"), session.head, created_at=5)
-    store.save_messages([old, Save(assistant("and back"), old, created_at=4), Save(user("later"), old, created_at=2**60)])
+    store.save_messages(
+        [old, Save(assistant("and back"), old, created_at=4), Save(user("later"), old, created_at=2**60)]
+    )
     for tree in store.forest():
         for _, inner in tree.walk():
             for child in inner.children:

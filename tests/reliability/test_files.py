@@ -46,7 +46,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     place = tmp_path / "disk"
     place.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(place)]
-    if os.geteuid() != 0 or not shutil.which("mount") or subprocess.run(mount, capture_output=True).returncode != 0:
+    if os.geteuid() != 0 or not shutil.which("mount") or subprocess.call(mount) != 0:
         pytest.skip("mounting a small disk needs root")
     yield place
     subprocess.run(["umount", "-l", str(place)], check=True, capture_output=True)
@@ -153,7 +153,7 @@ def read_and_try_to_write(path: Path) -> str:
             lambda: store.delete_session("cli:a"),
         ):
             with pytest.raises(bough.Refused, match="reading only"):
-                work()  # type: ignore[no-untyped-call]
+                work()
     return "read"
 
 
@@ -390,7 +390,9 @@ def test_a_directory_instead_of_a_file_is_a_clear_error(tmp_path: Path) -> None:
     assert content(tmp_path) == {}
 
 
-@pytest.mark.parametrize("name", ["a b.db", "ü–🌳.db", "?mode=ro&x=%20#y.db", "file:a.db", "--help", "a'b\"c.db", ":memory:"])
+@pytest.mark.parametrize(
+    "name", ["a b.db", "ü–🌳.db", "?mode=ro&x=%20#y.db", "file:a.db", "--help", "a'b\"c.db", ":memory:"]
+)
 def test_a_file_may_have_any_name(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     save(path, "one")
@@ -500,7 +502,9 @@ def test_a_migration_keeps_a_backup_of_the_file_as_it_was(tmp_path: Path) -> Non
     assert reopened(tmp_path / f"a.db.v{VERSION}.backup") == {"cli:a": ["one", "two"]}
 
 
-@pytest.mark.parametrize("sql", ["CREATE TABLE invented (n INTEGER); DROP TABLE nothing;", "DELETE FROM state; CREATE TABL"])
+@pytest.mark.parametrize(
+    "sql", ["CREATE TABLE invented (n INTEGER); DROP TABLE nothing;", "DELETE FROM state; CREATE TABL"]
+)
 def test_a_migration_that_fails_leaves_the_file_as_it_was(tmp_path: Path, sql: str) -> None:
     path = tmp_path / "a.db"
     save(path, "one")

@@ -199,7 +199,7 @@ def write_for(path: Path, name: str, seconds: float) -> int:
 
 
 def test_eight_writers_wait_fairly(tmp_path: Path) -> None:
-    """The slowest gets at least a quarter of the fastest one's turns. A machine that was busy elsewhere is asked again."""
+    """The slowest gets at least a quarter of the fastest one's turns. A busy machine is asked again."""
     shares = []
     for number in range(3):
         turns = together(write_for, [(tmp_path / f"{number}.db", f"w{n}", 2.0) for n in range(WRITERS)])
@@ -243,14 +243,15 @@ def test_a_writer_stopped_in_the_middle_of_a_transaction_makes_others_busy_and_n
 
     def try_to_write() -> list[str]:
         said = []
-        for work in (
+        works: list[Callable[[Store], object]] = [
             lambda store: store.session("cli:a").save_turn(steps("x", 2), wait=0),
             lambda store: store.session("cli:a").turn(user("x"), wait=0),
             lambda store: store.session("cli:a").record(steps("x", 2), wait=0),
             lambda store: store.save_messages([Save(user("x"))]),
             lambda store: store.session("cli:new"),
             lambda store: store.label(store.session("cli:a").head or "", "x"),
-        ):
+        ]
+        for work in works:
             try:
                 work(waiting)
             except bough.Busy as busy:

@@ -228,8 +228,7 @@ def test_whichever_write_or_sync_fails_the_error_is_typed_and_the_next_turn_work
             disk.fail(error, at=n, lasting=lasting)
             try:
                 work(store, f"n{n}")
-            except BoughError as raised:
-                assert isinstance(raised, kind), f"at {n}: {raised!r}"
+            except kind:  # any other error ends the test
                 failures += 1
             happened = disk.failed
             disk.heal()
