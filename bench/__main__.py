@@ -7,16 +7,18 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import append, disk, forks, imports, loading, recent, searching, writers
+from bench import append, contexts, disk, forks, imports, loading, recent, searching, sync, writers
 from bench.measure import FULL, QUICK, Measurement
 from bench.table import head, line, write
 
 MEASUREMENTS: dict[str, Measurement] = {
+    "disk-sync": sync.measure,
     "append": append.measure,
     "load": loading.measure,
     "fork": forks.measure,
     "recent": recent.measure,
     "search": searching.measure,
+    "context": contexts.measure,
     "disk": disk.measure,
     "writers": writers.measure,
     "import": imports.measure,

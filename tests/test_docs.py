@@ -27,6 +27,18 @@ def test_the_code_of_the_readme_runs(tmp_path: Path) -> None:
     assert "girth: 4.1 m" in done.stdout
 
 
+def test_the_code_of_the_context_page_runs(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", code(ROOT / "docs" / "context.md")],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "About 210 years." in done.stdout
+
+
 def test_the_first_example_runs(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(ROOT / "examples" / "first.py")], cwd=tmp_path, capture_output=True, text=True, check=False
