@@ -284,6 +284,24 @@ def test_a_long_session_is_not_loaded_whole(store: Store) -> None:
     assert sum(loaded) < 40
 
 
+def test_a_session_is_compacted_when_that_is_asked_for_and_needed(store: Store) -> None:
+    session = fill(store, 12)
+    asked: list[int] = []
+
+    def summarize(nodes: list[Node]) -> str:
+        asked.append(len(nodes))
+        return "They talked about trees."
+
+    assert not session.context("openai.chat", 100_000, summarize=summarize).cut
+    assert asked == []
+    assert session.context("openai.chat", 800).cut
+    made = session.context("openai.chat", 800, summarize=summarize)
+    assert asked == [14]
+    assert made.payload[0]["content"] == "They talked about trees."
+    assert "question 11 " in json.dumps(made.payload)
+    assert len(session.path()) == 25
+
+
 def test_a_turn_sees_what_it_has_added(store: Store) -> None:
     session = fill(store, 2)
     with session.turn("and now?") as turn:

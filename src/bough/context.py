@@ -39,6 +39,8 @@ class Context:
     tokens: int
     """Estimated, and corrected by what the provider counted earlier on this path."""
     fits: bool
+    cut: bool = False
+    """Whether older turns were left out."""
     dropped: tuple[str, ...] = ()
     """The ids of the messages that were left out, of those that were loaded."""
     elided: tuple[str, ...] = ()
@@ -108,7 +110,7 @@ def fit_window(
     """As `fit`, for the end of a path: the summary it starts at, if any, and whole turns."""
     wire = formats.get(format) if isinstance(format, str) else format
     count = counter or estimate
-    kept, dropped = cut(rest, window)
+    kept = newest_turns(rest, window)
     steps = [Step(node.id, node.message) for node in without_stale_thinking(kept, window)]
     steps, elided = shrink(steps, len(steps) - newest_length(kept), window.limit, count)
     start = [Step(summary.id, summary.message)] if summary else []
@@ -120,11 +122,15 @@ def fit_window(
             f"{wire.name} would refuse this dialog ({problems}). This is a bug in bough; please report it."
         )
     present = {step.id for step in steps}
-    lost = tuple(node.id for node in rest if node.id not in present)
-    tokens = sum(count(step.message) for step in mended)
-    fits = sum(count(step.message) for step in steps) <= window.limit
     return Context(
-        encoded.payload, wire.name, round(tokens * scale), fits, lost if dropped or lost else (), elided, encoded.losses
+        encoded.payload,
+        wire.name,
+        tokens=round(sum(count(step.message) for step in mended) * scale),
+        fits=sum(count(step.message) for step in steps) <= window.limit,
+        cut=bool(rest) and window.threshold(rest[-1].weight) > window.base,
+        dropped=tuple(node.id for node in rest if node.id not in present),
+        elided=elided,
+        losses=encoded.losses,
     )
 
 
@@ -139,17 +145,15 @@ def weighed(nodes: Sequence[Node], counter: Counter | None) -> list[Node]:
     return result
 
 
-def cut(rest: Sequence[Node], window: Window) -> tuple[list[Node], list[Node]]:
-    """The newest whole turns that fit, and what comes before them."""
+def newest_turns(rest: Sequence[Node], window: Window) -> list[Node]:
+    """The newest whole turns that fit; the newest one in any case."""
     if not rest:
-        return [], []
+        return []
     threshold = window.threshold(rest[-1].weight)
     places = {node.id: place for place, node in enumerate(rest)}
     starts = [places[node.id] for node in turn_starts(rest)]
     before = {place: rest[place - 1].weight if place else window.base for place in starts}
-    fitting = [place for place in starts if before[place] >= threshold]
-    first = fitting[0] if fitting else starts[-1]
-    return list(rest[first:]), list(rest[:first])
+    return list(rest[next((place for place in starts if before[place] >= threshold), starts[-1]) :])
 
 
 def newest_length(kept: Sequence[Node]) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from bough import ids, lookup, sessions, turns
 from bough.codec import draft
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+Summarize: TypeAlias = Callable[[list[Node]], Message | str]
+"""Makes a summary of the nodes that it is given; a former summary comes first."""
 WAIT = 10.0
 
 
@@ -68,18 +70,23 @@ class Session:
         reserve: int | None = None,
         counter: Callable[[Message], int] | None = None,
         strict: bool = False,
+        summarize: Summarize | None = None,
     ) -> Context:
         """The dialog as a valid request of a provider, fitted to a budget of tokens, or to the window of a model.
 
         A tenth of the budget is kept free, or `reserve` tokens. The newest turn is never dropped; `fits` says when even
-        it is too large. Raises `FormatError` if `strict` and something cannot be said in this format.
+        it is too large. With `summarize`, the session is compacted first when older turns would be left out. Raises
+        `FormatError` if `strict` and something cannot be said in this format.
         """
         from bough.framing import context_at
 
-        return context_at(
-            self.store, turns.state(self.store.db, self.key).head, format, budget,
-            model=model, reserve=reserve, counter=counter, strict=strict,
-        )  # fmt: skip
+        def now() -> Context:
+            head = turns.state(self.store.db, self.key).head
+            options: dict[str, Any] = {"counter": counter, "strict": strict}
+            return context_at(self.store, head, format, budget, model=model, reserve=reserve, **options)
+
+        made = now()
+        return now() if made.cut and summarize is not None and self.compact(summarize) is not None else made
 
     def turns(self, status: Status | None = None, limit: int | None = None) -> list[TurnInfo]:
         """Its turns, the newest first, the unfinished ones included."""
@@ -199,7 +206,7 @@ class Session:
 
         return retry(lambda: self.store.write(save), wait)
 
-    def compact(self, summarize: Callable[[list[Node]], Message | str], keep_turns: int = 5) -> str | None:
+    def compact(self, summarize: Summarize, keep_turns: int = 5) -> str | None:
         """Adds a summary of everything but the newest turns; its id, or None when there is nothing to summarise.
 
         `summarize` is given the nodes (a former summary first) and returns the summary. The original stays: the path
