@@ -109,7 +109,7 @@ class Turn:
             usage=p.usage + counted,
             context_tokens=turns.dialog_size(counted),
             first_token_at=p.first_token_at or first_token_at,
-            metadata=p.metadata | (metadata or {}),
+            metadata=p.metadata | told.metadata | (metadata or {}),
         )
         saved = store.write(lambda now: turns.extend(store.db, self._opened, entries, news, now, self._lease))
         self._opened.provenance = news
@@ -178,8 +178,9 @@ def read(reply: Message | Sequence[Message] | Json) -> tuple[list[Message], turn
         )
     decoded = formats.get(name).decode(reply)
     told = decoded.provenance
-    messages = list(decoded.messages)
-    if messages and told.envelope is not None:
-        rest = messages[0].envelope or {}
-        messages[0] = replace(messages[0], envelope={**rest, "reply": told.envelope})
-    return messages, turns.Provenance(told.model, told.provider, told.request_id or told.response_id, told.usage)
+    messages, around = list(decoded.messages), {"reply": told.envelope}
+    if messages:
+        messages[0] = replace(messages[0], envelope={**(messages[0].envelope or {}), **around})
+    provenance = turns.Provenance(told.model, told.provider, told.request_id or told.response_id, told.usage)
+    provenance.metadata = {} if messages else around  # a reply without a message was refused, and says why
+    return messages, provenance

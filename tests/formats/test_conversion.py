@@ -6,8 +6,6 @@ import re
 from itertools import accumulate, product
 
 import pytest
-from tests.formats.format_corpus import golden
-from tests.formats.format_dialogs import broken_dialogs, dialogs, flat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,6 +25,8 @@ from bough.model import (
     tool_result,
     user,
 )
+from tests.formats.format_corpus import golden
+from tests.formats.format_dialogs import broken_dialogs, dialogs, flat
 
 WIRE = [name for name in formats.names() if name != "bough.jsonl"]
 PAIRS = list(product(WIRE, WIRE))

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import get_args
 
-from tests.formats.fidelity import CASES, PAGE, TABLE, table
-
 from bough import formats
 from bough.formats.types import LossCode
+from tests.formats.fidelity import CASES, PAGE, TABLE, table
 
 
 def test_the_fidelity_table_is_up_to_date() -> None:

@@ -8,8 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.formats.format_corpus import golden, one, sent
-from tests.formats.format_dialogs import dialogs, flat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +16,8 @@ from bough.errors import FormatError
 from bough.formats import jsonl
 from bough.formats.types import LOSS_CODES
 from bough.model import Json, Message, Node, Text, ToolCall, Usage, assistant, tool_result, user
+from tests.formats.format_corpus import golden, one, sent
+from tests.formats.format_dialogs import dialogs, flat
 
 SOURCE = Path(formats.__file__).parent
 

@@ -9,12 +9,12 @@ from functools import cache
 from typing import Any, get_args
 
 import pytest
-from tests.formats.format_corpus import golden, one
-from tests.formats.format_dialogs import dialogs, flat
 from hypothesis import given, settings
 
 from bough import formats
 from bough.model import Json, Message
+from tests.formats.format_corpus import golden, one
+from tests.formats.format_dialogs import dialogs, flat
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # what an SDK deprecates on import is not ours to mend

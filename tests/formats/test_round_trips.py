@@ -5,8 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 
 import pytest
-from tests.formats.format_corpus import golden, one, sent
-from tests.formats.format_dialogs import damaged, dialogs, flat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +12,8 @@ from bough import formats
 from bough.errors import FormatError
 from bough.formats.openai_responses.writing import as_input
 from bough.model import Json, Message, ToolCall
+from tests.formats.format_corpus import golden, one, sent
+from tests.formats.format_dialogs import damaged, dialogs, flat
 
 WIRE = [name for name in formats.names() if name != "bough.jsonl"]
 

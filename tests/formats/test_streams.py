@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.formats.format_corpus import golden, one
 
 from bough import formats
 from bough.errors import FormatError
 from bough.model import Json
+from tests.formats.format_corpus import golden, one
 
 EVENTS_THAT_FAIL = {
     "openai.responses": {"type": "error", "message": "overloaded"},
