@@ -2,11 +2,12 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
 
 .PHONY: run test lint fix docs bench soak clean
 
-run: $(READY)
+run: $(INSTALLED)
 	$(BIN)/python examples/first.py
 
 test: $(READY) lint
@@ -36,8 +37,11 @@ clean:
 
 DOCS := ARCHITECTURE.md docs/schema.md docs/model.md
 
-$(READY): pyproject.toml
+$(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(READY): $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
