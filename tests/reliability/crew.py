@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
 
@@ -35,6 +37,22 @@ def together(work: Callable[..., T], arguments: Iterable[Sequence[Any]]) -> list
             pipe.close()
             process.kill()
             process.join()
+
+
+@contextmanager
+def ended(seconds: int = 5) -> Iterator[None]:
+    """Fails what would go on for ever; whatever ends at all ends long before."""
+
+    def give_up(*_: object) -> None:
+        raise AssertionError("it does not end")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def alone(work: Callable[..., T], *arguments: Any) -> T:

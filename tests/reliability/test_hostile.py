@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import signal
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -30,6 +29,8 @@ from bough import (
     tool_call,
     user,
 )
+
+from .crew import ended
 
 NASTY = [
     "\0",
@@ -70,22 +71,6 @@ def by_hand(store: Store, path: Path) -> Iterator[apsw.Connection]:
     connection.execute("PRAGMA foreign_keys=OFF; PRAGMA ignore_check_constraints=ON")
     yield connection
     connection.close()
-
-
-@contextmanager
-def ended(seconds: int = 5) -> Iterator[None]:
-    """Fails what would go on for ever."""
-
-    def give_up(*_: object) -> None:
-        raise AssertionError("it does not end")
-
-    before = signal.signal(signal.SIGALRM, give_up)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def same(store: Store, message: Message) -> None:
@@ -603,6 +588,73 @@ def test_text_that_is_not_utf8_is_our_error(store: Store, path: Path) -> None:
     for read in (lambda: store.get_messages([a]), lambda: codes(store)):
         with pytest.raises(bough.Corrupt):
             read()
+
+
+def swap_first_and_last_cell(path: Path, table: str) -> None:
+    """Puts the rows of a small table out of order, as a page that was written to the wrong place does."""
+    connection = apsw.Connection(str(path))
+    root = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).get
+    size = connection.pragma("page_size")
+    connection.close()
+    data = bytearray(path.read_bytes())
+    start = (root - 1) * size
+    assert data[start] == 13, "the table has grown out of one page"
+    cells = int.from_bytes(data[start + 3 : start + 5], "big")
+    first, last = start + 8, start + 8 + 2 * (cells - 1)
+    data[first : first + 2], data[last : last + 2] = data[last : last + 2], data[first : first + 2]
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("table", ["messages", "blocks", "blobs"])
+def test_rows_out_of_order_make_nothing_endless_and_are_named(tmp_path: Path, table: str) -> None:
+    path = tmp_path / "a.db"
+    with bough.connect(path) as store:
+        ids = chain(store, "a", "b", "c", "d", "e")
+        store.save_messages([Save(user(Media("image", "image/png", data=bytes([n])))) for n in range(5)])
+    swap_first_and_last_cell(path, table)
+    with bough.connect(path) as store:
+        reads: list[Callable[[], object]] = [
+            lambda: list(store.list_messages()),
+            lambda: list(store.list_messages(ascending=True)),
+            store.forest,
+            lambda: store.search("a"),
+            lambda: store.path(ids[-1]),
+        ]
+        for read in reads:
+            with ended(), suppress(bough.BoughError):
+                read()
+        with ended():
+            assert codes(store)
+
+
+def repeat_the_first_leaf(path: Path, table: str) -> None:
+    """Makes every branch of a larger table lead to its first leaf."""
+    connection = apsw.Connection(str(path))
+    root = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).get
+    size = connection.pragma("page_size")
+    connection.close()
+    data = bytearray(path.read_bytes())
+    start = (root - 1) * size
+    assert data[start] == 5, "the table has not grown out of one page"
+    cells = int.from_bytes(data[start + 3 : start + 5], "big")
+    places = [start + int.from_bytes(data[at : at + 2], "big") for at in range(start + 12, start + 12 + 2 * cells, 2)]
+    first = data[places[0] : places[0] + 4]
+    for place in (*places, start + 8):
+        data[place : place + 4] = first
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("ascending", [True, False])
+def test_a_list_of_messages_whose_pages_repeat_ends(tmp_path: Path, ascending: bool) -> None:
+    path = tmp_path / "a.db"
+    with bough.connect(path) as store:
+        store.save_messages([Save(user(f"m{n}")) for n in range(2000)])
+    repeat_the_first_leaf(path, "messages")
+    with bough.connect(path) as store:
+        with ended(), suppress(bough.BoughError):
+            assert sum(1 for _ in store.list_messages(ascending=ascending)) <= 2000
+        with ended():
+            assert "engine" in codes(store)
 
 
 def test_nothing_here_recurses() -> None:
