@@ -7,12 +7,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import append, contexts, disk, forks, imports, loading, recent, searching, sync, writers
+from bench import append, contexts, disk, forks, imports, loading, recent, searching, writers
 from bench.measure import FULL, QUICK, Measurement
 from bench.table import head, line, write
 
 MEASUREMENTS: dict[str, Measurement] = {
-    "disk-sync": sync.measure,
     "append": append.measure,
     "load": loading.measure,
     "fork": forks.measure,

@@ -41,7 +41,13 @@ def measure(scale: Scale, directory: Path) -> Iterator[Result]:
 
         found = contest(scale.rounds, forking, inserting)
         detail = found.detail(scale.turns_per_round)
-        yield Result("fork, to one raw insert", found.ratio, at_most=1.5, detail=detail)
+        yield Result(
+            "fork, to one raw insert",
+            found.ratio,
+            at_most=1.5,
+            detail=detail,
+            flattered=found.flattered(scale.turns_per_round),
+        )
         near, far = (growth(file, session, node.id) for node in (path[len(path) // 2], path[-1]))
     raw.close()
     detail = f"a fork adds {far / FORKS:.0f} B"
