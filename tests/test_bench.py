@@ -21,7 +21,7 @@ def test_every_benchmark_prints_what_it_measured() -> None:
     assert done.returncode == 0, done.stderr
     rows = [line.split("|")[1:-1] for line in done.stdout.splitlines()[2:]]
     for name, measured, *_ in rows:
-        assert re.fullmatch(r" -?[\d,]+(\.\d+)?(×| ms| B)? ", measured), name
+        assert re.fullmatch(r" -?[\d,]+(\.\d+)?(×| ms| B| MB/s)? ", measured), name
     for subject in SUBJECTS:
         assert any(subject in row[0] for row in rows), subject
 
