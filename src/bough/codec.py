@@ -251,10 +251,10 @@ def nodes(rows: Sequence[Row], lookup: Callable[[list[int]], dict[int, str]]) ->
                 message = _general(role, error == 1, envelope, mine)
             else:
                 message = _message(role, blocks, error == 1, None)
-        except (ValueError, LookupError, AssertionError) as problem:
+            label = label and uncolumn(label)
+        except (ValueError, TypeError, LookupError, AssertionError) as problem:
             raise Corrupt(f"The content of message {id_!r} is damaged: {problem}. Run verify().") from None
-        place = id_, id_of(parent), created_at
-        label, kind = label and uncolumn(label), kind or "message"
+        place, kind = (id_, id_of(parent), created_at), kind or "message"
         found.append(_node(*place, message, label, id_of(turn), digest, kind, id_of(covers), weight))
     return found
 
@@ -298,6 +298,9 @@ def _general(role: Any, error: bool, envelope: str | None, rows: Sequence[Row]) 
         return Message(role, (), error, verbatim.unpack(envelope, []) if envelope is not None else None)
     rows = sorted(rows, key=lambda row: row[POSITION])
     held = [_content(row) for row in rows]
+    for row, content in zip(rows, held, strict=True):
+        if content is None and row[TYPE] not in ("tool_result", "tool_error", "other"):
+            raise ValueError(f"the content of block {row[POSITION]} is gone")
     beside = {(row[INSIDE], row[TYPE]): held[row[POSITION]] for row in rows if row[TYPE] in BESIDE}
 
     def json_beside(position: int | None, kind: str, inline: str | None) -> Json:
@@ -351,7 +354,7 @@ def json_value(text: str | None) -> Json:
 def session_info(row: Row) -> SessionInfo:
     """A session from a row of the `session` fragment."""
     values = list(row)
-    values[6], values[12] = uncolumn(row[6]), json_value(row[12])
+    values[5], values[6], values[12] = uncolumn(row[5]), uncolumn(row[6]), json_value(row[12])
     return _session_info(*values)
 
 

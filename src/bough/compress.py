@@ -51,9 +51,21 @@ def compress_if_it_pays(data: bytes) -> bytes | None:
     return smaller if len(smaller) < PAYS * len(data) else None
 
 
-def decompress_chunks(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The content of a compressed stream, a piece at a time."""
-    context = _module().ZstdDecompressor().decompressobj()
-    for chunk in chunks:
-        if piece := context.decompress(chunk):
+def decompress_chunks(chunks: Iterable[bytes], size: int) -> Iterator[bytes]:
+    """The content of a compressed stream, in pieces of at most this size. Raises `ValueError` for damaged data."""
+    reader = _module().ZstdDecompressor().stream_reader(_Source(chunks))
+    try:
+        while piece := reader.read(size):
             yield piece
+    except _module().ZstdError as error:
+        raise ValueError(str(error)) from None
+
+
+class _Source:
+    """Chunks, as a file that can be read once."""
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks = iter(chunks)
+
+    def read(self, _: int) -> bytes:
+        return next(self._chunks, b"")

@@ -14,10 +14,23 @@ from pathlib import Path
 
 from bough.ids import mint
 
+_holders: set[str] = set()
+"""The owners of this process that are at work. A turn that could not even be ended has let go."""
+
 
 def new_owner() -> str:
     """A name for one holder in this process."""
-    return f"{_place()}/{os.getpid()}/{_started(os.getpid())}/{mint(10)}"
+    return f"{_place()}/{os.getpid()}/{_stat(os.getpid())[1]}/{mint(10)}"
+
+
+def hold(owner: str) -> None:
+    """Says that an owner of this process is about to write."""
+    _holders.add(owner)
+
+
+def let_go(owner: str) -> None:
+    """Says that an owner of this process will write no more."""
+    _holders.discard(owner)
 
 
 def is_dead(owner: str) -> bool:
@@ -29,14 +42,15 @@ def is_dead(owner: str) -> bool:
     if place != _place():
         return place.split("@")[0] == _place().split("@")[0] and _boot() not in place
     if int(process) == os.getpid():
-        return started != _started(os.getpid())
+        return owner not in _holders
     try:
         os.kill(int(process), 0)
     except ProcessLookupError:
         return True
-    except (PermissionError, OSError):
-        return False
-    return started != _started(int(process))
+    except OSError:
+        return False  # it is there, and not ours
+    state, began = _stat(int(process))
+    return started != began or state in ("Z", "X")
 
 
 @lru_cache(maxsize=1)
@@ -54,8 +68,9 @@ def _place() -> str:
     return f"{platform.node()}@{_boot()}@{container}"
 
 
-def _started(process: int) -> str:
-    """When a process began, in the kernel's ticks, so that a number used again is not taken for the same process."""
+def _stat(process: int) -> tuple[str, str]:
+    """The state of a process, and when it began, so that a number used again is not taken for the same process."""
     with suppress(OSError, IndexError):
-        return Path(f"/proc/{process}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[19]
-    return "?"
+        fields = Path(f"/proc/{process}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+        return fields[0], fields[19]
+    return "?", "?"

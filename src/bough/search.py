@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from bough.codec import json_list
 from bough.db import Database, Row
+from bough.errors import Corrupt
 from bough.model import Block, Hit, Media, Message, Node, Other, Text, Thinking, ToolCall, ToolResult
 
 Load: TypeAlias = Callable[[Sequence[Row]], list[Node]]
@@ -109,6 +110,8 @@ def index_page(db: Database, load: Load) -> bool:
     words = [(n, spell_out(words_of(node.message))) for n, node in zip(numbers, load(rows), strict=True)]
     db.run_many("index_words", [(n, text) for n, text in words if text])
     reached = numbers[-1] if numbers else newest
+    if reached <= indexed < newest:
+        raise Corrupt("The list of messages does not go on; the file is damaged. Run verify().")
     db.run("set_indexed", reached, FORMAT)
     return bool(reached < newest)
 

@@ -10,7 +10,7 @@ from bough import ids, lookup, sessions, turns
 from bough.codec import draft
 from bough.errors import Busy, Conflict, Invalid, NotFound, Refused
 from bough.model import Json, Message, Node, SessionInfo, Status, Totals, TurnInfo, Usage, user
-from bough.owner import new_owner
+from bough.owner import hold, let_go, new_owner
 from bough.saving import Entry, insert, one_after_another
 from bough.tree import old_part, turn_starts
 from bough.turn import Turn
@@ -145,7 +145,7 @@ class Session:
         self, message: Message | str | None, resume: str | None, key: str | None, given: Provenance, lease: float
     ) -> Callable[[], Turn]:
         """One try at opening a turn; it raises `Busy` instead of waiting."""
-        db, write, owner = self.store.db, self.store.write, new_owner()
+        db, owner = self.store.db, new_owner()
         first = user(message) if isinstance(message, str) else message or user()
         prepared = draft(first)
 
@@ -157,7 +157,15 @@ class Session:
                 db, self.key, Entry(first, prepared, label=self.label), now, owner, lease, given, key
             )
 
-        return lambda: Turn(self, write(open_), lease)
+        def once() -> Turn:
+            hold(owner)
+            try:
+                return Turn(self, self.store.write(open_), lease)
+            except BaseException:
+                let_go(owner)
+                raise
+
+        return once
 
     def save_turn(
         self,

@@ -24,7 +24,7 @@ class Description:
 
     @property
     def columns(self) -> tuple[Value, ...]:
-        return self.directory, column(self.title), self.agent, self.model, json_text(self.extra)
+        return column(self.directory), column(self.title), self.agent, self.model, json_text(self.extra)
 
     @property
     def is_empty(self) -> bool:

@@ -18,7 +18,7 @@ from bough.codec import column, json_list
 from bough.db import Row
 from bough.db.sqlite import PATIENCE, SQLite
 from bough.errors import Corrupt, Invalid, NotFound, Refused
-from bough.ids import names, parse_key
+from bough.ids import check_id, names, parse_key
 from bough.model import Finding, Hit, Json, Node, Save, SessionInfo, Totals, TrashEntry, TurnInfo
 from bough.session import Session
 from bough.tree import Tree, grow
@@ -99,7 +99,7 @@ class Store:
             for save in saves
         ]
         places = {id(save): place for place, save in enumerate(saves)}
-        wanted = {save.parent_id for save in saves if isinstance(save.parent_id, str)}
+        wanted = {check_id(parent) for save in saves if not isinstance(parent := save.parent_id, (Save, type(None)))}
 
         def work(now: int) -> list[saving.Saved]:
             numbers = lookup.numbers(self.db, sorted(wanted))
@@ -199,9 +199,10 @@ class Store:
             blob = self.db.row("blob", row[2]) if row and row[2] is not None else None
         if row is None:
             raise NotFound(f"Message {id!r} has no block {position}.")
-        if blob is not None:
-            stored = self.db.blob_chunks(blob[0], chunk)
-            return compress.decompress_chunks(stored) if blob[2] == "zstd" else stored
+        if row[2] is not None:
+            if blob is None:
+                raise Corrupt(f"The content of block {position} of message {id!r} is gone; run verify().")
+            return self._blob_content(blob[0], blob[1], blob[2], chunk)
         return iter([compress.decompress(row[1]) if row[1] is not None else (row[0] or "").encode()])
 
     # Sessions -------------------------------------------------------------------------------------------------------
@@ -241,7 +242,7 @@ class Store:
         rows = self.db.rows(
             "sessions",
             EVERYTHING if before is None else before,
-            channel, directory, parent, int(delegates),
+            channel, column(directory), parent, int(delegates),
             EVERYTHING if limit is None else limit,
         )  # fmt: skip
         return [codec.session_info(row) for row in rows]
@@ -339,7 +340,7 @@ class Store:
 
         Raises `NotFound`, `Refused` when the message before it is still in the trash, `Conflict` when a key is in use.
         """
-        return self.write(lambda now: trash.restore(self.db, name, now))
+        return self.write(lambda now: trash.restore(self.db, check_id(name), now))
 
     def purge(self, older_than: timedelta | float = 0) -> int:
         """Removes for good what was deleted longer ago than this (in seconds); says how many entries."""
@@ -377,11 +378,24 @@ class Store:
     def load_path(self, statement: str, name: str, last: int | None) -> list[Node]:
         """The load path: one statement, from the root to a message or to where a session stands."""
         with self.db.reading():
-            path = self.load(self.db.rows(statement, name, -1 if last is None else last))
+            rows = self.db.rows(statement, name, -1 if last is None else last)
+            path = self.load(rows)
         path.reverse()
-        if last is None and path and path[0].parent_id is not None:
+        if last is None and rows and rows[-1][codec.PARENT] is not None:
             raise Corrupt(f"The path of {path[-1].id!r} does not lead to a root; run verify().")
         return path
+
+    def _blob_content(self, n: int, size: int, encoding: str | None, chunk: int) -> Iterator[bytes]:
+        stored = self.db.blob_chunks(n, chunk)
+        seen = 0
+        try:
+            for piece in compress.decompress_chunks(stored, chunk) if encoding == "zstd" else stored:
+                seen += len(piece)
+                yield piece
+        except ValueError as problem:
+            raise Corrupt(f"This content is damaged: {problem}. Run verify().") from None
+        if seen != size:
+            raise Corrupt(f"Only {seen} of {size} bytes of this content are left. Run verify().")
 
     def _pages(self, offset: int, limit: int, ascending: bool) -> Iterator[Node]:
         # No transaction is open between two pages: a reader that pauses must not keep the WAL from being emptied.
@@ -392,6 +406,8 @@ class Store:
                 page = self.load(rows)
             if not page:
                 return
+            if (rows[-1][0] <= at) if ascending else (rows[-1][0] >= at):
+                raise Corrupt("The list of messages does not go on; the file is damaged. Run verify().")
             at, offset, limit = rows[-1][0], 0, limit - len(page)
             yield from page
 

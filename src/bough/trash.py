@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from bough import ids, lookup, turns
 from bough.codec import column, json_list, uncolumn
 from bough.compress import compress, decompress
 from bough.db import Database
-from bough.errors import Conflict, NotFound, Refused
+from bough.errors import Conflict, Corrupt, NotFound, Refused
 from bough.model import TrashEntry
 from bough.saving import taken
 
@@ -110,13 +111,14 @@ def purge(db: Database, before: int) -> int:
     """Removes for good what was deleted before a moment; says how many entries that were."""
     old = db.rows("trash_before", before)
     for n, payload in old:
-        _release(db, _read(payload))
+        with suppress(Corrupt):  # what it held is not known any more; verify() counts again
+            _release(db, _read(payload))
         db.run("delete_trash", n)
     return len(old)
 
 
 def payload_blobs(payload: bytes) -> dict[int, int]:
-    """How often a payload holds each blob. Raises `ValueError` when it cannot be read."""
+    """How often a payload holds each blob. Raises `Corrupt` when it cannot be read."""
     return _blobs(_read(payload))
 
 
@@ -204,5 +206,10 @@ def _read(payload: bytes) -> dict[str, Any]:
     def hook(value: dict[str, Any]) -> Any:
         return b64decode(value["$bytes"]) if "$bytes" in value else value
 
-    rows: dict[str, Any] = json.loads(decompress(payload), object_hook=hook)
+    try:
+        rows: dict[str, Any] = json.loads(decompress(payload), object_hook=hook)
+    except ValueError as problem:
+        raise Corrupt(
+            f"This entry of the trash is damaged: {problem}. It cannot be restored; a purge removes it."
+        ) from None
     return rows

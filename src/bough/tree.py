@@ -8,14 +8,14 @@ from bough.model import Node
 
 
 class Tree:
-    """A node and what follows it. `latest` is the time of the newest node in it."""
+    """A node and what follows it. `latest` is the place, in the order of arrival, of the newest node in it."""
 
     __slots__ = ("children", "latest", "node")
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, place: int = 0) -> None:
         self.node = node
         self.children: list[Tree] = []
-        self.latest = node.created_at
+        self.latest = place
 
     def __repr__(self) -> str:
         return f"<Tree {self.node.id} with {len(self.children)} children>"
@@ -47,9 +47,9 @@ class Tree:
 def grow(nodes: Iterable[Node]) -> list[Tree]:
     """The trees that these nodes form, and the branches in them, the most recently active last.
 
-    Parents come before their children. A node whose parent is not among them begins a tree.
+    The nodes come in the order of their arrival, parents before their children. A node whose parent is not among them begins a tree.
     """
-    trees = {node.id: Tree(node) for node in nodes}
+    trees = {node.id: Tree(node, place) for place, node in enumerate(nodes)}
     roots: list[Tree] = []
     for tree in trees.values():
         parent = trees.get(tree.node.parent_id or "")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bough import lookup, turns
 from bough.errors import Conflict, FormatError, Refused
 from bough.model import Json, Message, Node, Status, TurnInfo, Usage
+from bough.owner import let_go
 from bough.saving import one_after_another
 
 if TYPE_CHECKING:
@@ -143,7 +144,10 @@ class Turn:
         """Why it did not end well, if it did not."""
         if self.status == "running":
             store = self.session.store
-            self.status, why = store.write(lambda now: turns.finish(store.db, self._opened, status, why, now))
+            try:
+                self.status, why = store.write(lambda now: turns.finish(store.db, self._opened, status, why, now))
+            finally:
+                let_go(self._opened.owner)  # whatever went wrong, the session is not kept from others
         return why
 
     def __enter__(self) -> Self:

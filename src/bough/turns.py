@@ -8,6 +8,7 @@ does not complete stays as a side branch.
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -86,11 +87,9 @@ class State:
 
 def patience(seconds: float) -> Iterator[float]:
     """How long to sleep before each further try, until the time is up."""
-    pause = 0.002
-    while seconds > 0:
-        step = min(pause * random.uniform(0.5, 1.5), seconds)
-        yield step
-        seconds -= step
+    pause, deadline = 0.002, time.monotonic() + seconds
+    while (left := deadline - time.monotonic()) > 0:
+        yield min(pause * random.uniform(0.5, 1.5), left)
         pause = min(pause * 1.5, 0.1)
 
 

@@ -54,19 +54,14 @@ def _check(value: Json) -> bool:
 
     Refuses what JSON would silently turn into something else: keys that are not strings.
     """
-    free = True
-    stack = [value]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, dict):
-            free = free and HOLE not in item
-            for key in item:
-                if not isinstance(key, str):
-                    raise Invalid(f"JSON keys are strings, and {key!r} is not; nothing was saved.")
-            stack.extend(item.values())
-        elif isinstance(item, (list, tuple)):
-            stack.extend(item)
-    return free
+    if isinstance(value, dict):
+        for key in value:
+            if not isinstance(key, str):
+                raise Invalid(f"JSON keys are strings, and {key!r} is not; nothing was saved.")
+        return all([_check(item) for item in value.values()]) and HOLE not in value
+    if isinstance(value, (list, tuple)):
+        return all([_check(item) for item in value])
+    return True
 
 
 def _places(held: Held) -> dict[str, list[Json]]:

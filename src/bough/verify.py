@@ -10,7 +10,7 @@ from bough import turns
 from bough.compress import decompress
 from bough.db import Database, Row
 from bough.digest import digest
-from bough.errors import BoughError
+from bough.errors import BoughError, Corrupt
 from bough.model import Finding
 from bough.search import Load
 from bough.trash import payload_blobs
@@ -22,13 +22,23 @@ PAGE = 1000
 
 def findings(db: Database, load: Load, now: int) -> Iterator[Found]:
     """Each finding, with what would mend it safely, if anything does."""
+    for name, part in (
+        ("file", _engine(db)),
+        ("links", _links(db)),
+        ("messages", _digests(db, load)),
+        ("blobs", _blobs(db)),
+        ("sessions", _sessions(db)),
+        ("turns", _turns(db, now)),
+    ):
+        try:
+            yield from part
+        except BoughError as error:  # the engine itself cannot go on here; the rest may still be sound
+            yield Finding("engine", name, str(error)), None
+
+
+def _engine(db: Database) -> Iterator[Found]:
     for problem in db.check():
         yield Finding("engine", "file", problem), None
-    yield from _links(db)
-    yield from _digests(db, load)
-    yield from _blobs(db)
-    yield from _sessions(db)
-    yield from _turns(db, now)
 
 
 def _links(db: Database) -> Iterator[Found]:
@@ -50,6 +60,8 @@ def _digests(db: Database, load: Load) -> Iterator[Found]:
     known: dict[str, bytes] = {}
     last = 0
     while rows := db.rows("page_up", last, PAGE, 0):
+        if rows[-1][0] <= last:
+            raise Corrupt("The list of messages does not go on.")
         last = rows[-1][0]
         by_message: dict[str, list[Row]] = {}
         for row in rows:
@@ -74,7 +86,7 @@ def _blobs(db: Database) -> Iterator[Found]:
         try:
             for n, count in payload_blobs(payload).items():
                 in_trash[n] = in_trash.get(n, 0) + count
-        except ValueError as error:
+        except Corrupt as error:
             yield Finding("trash", id_, f"this entry cannot be read: {error}"), None
     for n, refs, held in db.rows("blob_counts"):
         right = held + in_trash.get(n, 0)
@@ -85,6 +97,8 @@ def _blobs(db: Database) -> Iterator[Found]:
             )
     last = 0
     while row := db.row("blob_page", last):
+        if row[0] <= last:
+            raise Corrupt("The list of blobs does not go on.")
         last, expected, _, encoding, stored = row
         try:
             sound = sha256(decompress(stored) if encoding == "zstd" else stored).digest() == expected

@@ -510,6 +510,8 @@ class Model:
         run.status, run.error, run.finished_at, name.lease = status, why, now, None
         if status == "complete":
             self._move(name, run.last, now)
+        if why == MOVED_ON:
+            raise Conflict(why)
 
     def resume(self, key: str, turn: str, now: int) -> int:
         self.place(turn)
@@ -708,8 +710,9 @@ class Model:
             raise Refused("the message before it is in the trash")
         if any(session.key in self.names for session in bin_.names):
             raise Conflict("the key is in use")
-        if any(session.head is not None and session.head not in back for session in bin_.names):
-            raise Refused("the message where it stood is gone")
+        in_bins = {place.id for other in self.bins for place in other.places}
+        if any(session.head not in back and session.head in in_bins for session in bin_.names):
+            raise Refused("the message where it stood is in the trash")
         self.bins.remove(bin_)
         for place in bin_.places:
             self.places[place.id] = replace(place)
@@ -718,7 +721,8 @@ class Model:
             self.runs[run.id] = replace(run, key=None if run.key in used else run.key)
         for session in bin_.names:
             self.uses += 1
-            self.names[session.key] = replace(session, used=self.uses, lease=None)
+            # Where it stood may be gone for good: then it stands nowhere.
+            self.names[session.key] = replace(session, head=self.here(session.head), used=self.uses, lease=None)
         for turn, before, after in bin_.cut:
             if turn in self.runs and self.runs[turn].last == after:
                 self.runs[turn].last = before

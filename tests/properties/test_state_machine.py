@@ -144,8 +144,8 @@ class StoreMachine(RuleBasedStateMachine):
         """Without them, the first steps have nothing to work on."""
         for key, turns in (("cli:default", first), ("telegram:7", second)):
             self.make_session(key, None)
-            for turn in turns:
-                self.save_turn(list(self.model.names).index(key), turn, None, None, None, None)
+            for place, turn in enumerate(turns):
+                self.save_turn(list(self.model.names).index(key), turn, f"first {place}", None, None, None)
         if fork and self.model.places:
             self.fork_anywhere(None, 2)
 
@@ -404,6 +404,21 @@ class StoreMachine(RuleBasedStateMachine):
         self.both_even_when_refused(end, lambda model: model.finish(held.holder, status, why, self.now))
         with pytest.raises(bough.Refused):
             held.turn.add(user("alder"))
+
+    @precondition(lambda self: self.model.names)
+    @rule(
+        pick=index,
+        message=some.asked,
+        added=st.lists(some.spoken, max_size=2),
+        status=st.sampled_from(["complete", "interrupted", "failed"]),
+    )
+    def a_turn_from_beginning_to_end(self, pick: int, message: Message, added: list[Message], status: Status) -> None:
+        """With a reply or without one."""
+        before = len(self.held)
+        self.open_turn(pick, message, None, None)
+        if len(self.held) > before:
+            self.add(before, added, None, None, None)
+            self.end_turn(before, status)
 
     def both_even_when_refused(self, real: Callable[[], None], model: Callable[[Model], None]) -> None:
         """As `both`, for ending a turn: one that comes too late is put aside, and only then refused."""
