@@ -47,7 +47,8 @@ class Tree:
 def grow(nodes: Iterable[Node]) -> list[Tree]:
     """The trees that these nodes form, and the branches in them, the most recently active last.
 
-    The nodes come in the order of their arrival, parents before their children. A node whose parent is not among them begins a tree.
+    The nodes come in the order of their arrival, parents before their children. A node whose parent is not among them
+    begins a tree.
     """
     trees = {node.id: Tree(node, place) for place, node in enumerate(nodes)}
     roots: list[Tree] = []

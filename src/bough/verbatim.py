@@ -58,9 +58,11 @@ def _check(value: Json) -> bool:
         for key in value:
             if not isinstance(key, str):
                 raise Invalid(f"JSON keys are strings, and {key!r} is not; nothing was saved.")
-        return all([_check(item) for item in value.values()]) and HOLE not in value
+        free = [_check(item) for item in value.values()]
+        return all(free) and HOLE not in value
     if isinstance(value, (list, tuple)):
-        return all([_check(item) for item in value])
+        free = [_check(item) for item in value]
+        return all(free)
     return True
 
 

@@ -585,9 +585,9 @@ def test_text_that_is_not_utf8_is_our_error(store: Store, path: Path) -> None:
     (a,) = chain(store, "a")
     with by_hand(store, path) as hand:
         hand.execute("UPDATE blocks SET content = CAST(x'ff61' AS TEXT)")
-    for read in (lambda: store.get_messages([a]), lambda: codes(store)):
-        with pytest.raises(bough.Corrupt):
-            read()
+    with pytest.raises(bough.Corrupt):
+        store.get_messages([a])
+    assert "engine" in codes(store)
 
 
 def swap_first_and_last_cell(path: Path, table: str) -> None:
