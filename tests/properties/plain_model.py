@@ -221,7 +221,7 @@ class Model:
         """What follows a message (or all trees) as nested ids; the branch with the newest message is last."""
 
         def latest(place: Place) -> int:
-            return max(self.places[id_].created_at for id_ in self.below([place.id]))
+            return max(self.places[id_].born for id_ in self.below([place.id]))
 
         return tuple((place.id, self.shape(place.id)) for place in sorted(self.children(id_), key=latest))
 
@@ -283,7 +283,7 @@ class Model:
 
     def said_on_the_way_to(self, id_: str) -> Said:
         """Everything that a digest stands for: what was said from the root to here."""
-        return tuple((place.kind, said(place.message)) for place in self.path(id_))
+        return tuple(said(place.message) for place in self.path(id_))
 
     def is_abandoned(self, run: Run, now: int) -> bool:
         session = self.numbered(run.session)
@@ -580,7 +580,7 @@ class Model:
     def known_part(self, name: Name, dialog: Sequence[Message]) -> list[str]:
         """The stored messages that this dialog begins with: along the session's own path as far as it agrees, else
         from the oldest root that says the same; and on from there, by the oldest continuation that says the same."""
-        wanted = [("message", said(message)) for message in dialog]
+        wanted = [said(message) for message in dialog]
         known: list[str] = []
         for id_ in reversed(self.path_ids(name.head)):
             way = list(self.said_on_the_way_to(id_))
@@ -589,7 +589,7 @@ class Model:
                 break
         while len(known) < len(wanted):
             after = self.children(known[-1] if known else None)
-            same = [place.id for place in after if (place.kind, said(place.message)) == wanted[len(known)]]
+            same = [place.id for place in after if said(place.message) == wanted[len(known)]]
             if not same:
                 break
             known.append(same[0])

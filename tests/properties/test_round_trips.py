@@ -421,3 +421,16 @@ def test_recording_what_a_compacted_session_says_adds_nothing(store: Store) -> N
     path: list[Node] = session.path()
     assert session.record(path) == []
     assert session.path() == path
+
+
+# BUG "the tree of a message is in another order than the forest": SQLite leaves out the ORDER BY of the sub-select in
+# the statement `subtree`, because the outer query is a join; the rows come level by level, and the newest is not last.
+def test_the_tree_of_a_message_is_drawn_as_it_is_in_the_forest() -> None:
+    with new_store() as store:
+        root = Save(user("root"))
+        first = Save(assistant("first"), root)
+        store.save_messages([root, first, Save(user("under the first"), first), Save(assistant("newest"), root)])
+        (tree,) = store.forest()
+        (same,) = store.forest(tree.node.id)
+        assert [child.node.message.text for child in tree.children] == ["first", "newest"]
+        assert [child.node.message.text for child in same.children] == ["first", "newest"]
