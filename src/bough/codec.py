@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, make_dataclass
+from dataclasses import dataclass, fields
 from hashlib import sha256
 from itertools import groupby
 from operator import itemgetter
@@ -217,14 +217,12 @@ def _quick(cls: type[T]) -> Callable[..., T]:
     A frozen dataclass sets each field through `object.__setattr__`. Here a mutable twin with the same slots is filled,
     and then declared to be the real thing. Loading a path makes three such objects for every message.
     """
-    twin = make_dataclass(cls.__name__, [field.name for field in fields(cls)], slots=True)  # type: ignore[arg-type]
-
-    def build(*values: Any) -> T:
-        made = twin(*values)
-        made.__class__ = cls
-        return made  # type: ignore[no-any-return]
-
-    return build
+    names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
+    twin = type(cls.__name__, (), {"__slots__": names})
+    lines = [f"def build({', '.join(names)}):", " made = new(twin)", *(f" made.{name} = {name}" for name in names)]
+    scope: dict[str, Any] = {"new": object.__new__, "twin": twin, "cls": cls}
+    exec("\n".join([*lines, " made.__class__ = cls", " return made"]), scope)  # as dataclasses itself does
+    return scope["build"]  # type: ignore[no-any-return]
 
 
 _node, _message, _session_info = _quick(Node), _quick(Message), _quick(SessionInfo)

@@ -7,7 +7,6 @@ it), so that a process of this place can be looked up, and one of another place 
 from __future__ import annotations
 
 import os
-import platform
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -62,10 +61,12 @@ def _boot() -> str:
 
 @lru_cache(maxsize=1)
 def _place() -> str:
+    from socket import gethostname
+
     container = ""
     with suppress(OSError):
         container = os.readlink("/proc/self/ns/pid")
-    return f"{platform.node()}@{_boot()}@{container}"
+    return f"{gethostname()}@{_boot()}@{container}"
 
 
 def _stat(process: int) -> tuple[str, str]:

@@ -15,9 +15,10 @@ UNION ALL
 SELECT m.parent FROM walk CROSS JOIN messages m ON m.n = walk.n WHERE m.parent < walk.n
 
 -- fragment: session
-s.key, s.channel, s.channel_id, (SELECT id FROM messages WHERE n = s.head), s.revision, s.directory, s.title, s.agent,
-s.model, (SELECT p.key FROM sessions p WHERE p.n = s.parent), (SELECT id FROM messages WHERE n = s.parent_message),
-s.forked_from, s.extra, s.created_at, s.updated_at, s.activity
+SELECT s.key, s.channel, s.channel_id, h.id, s.revision, s.directory, s.title, s.agent, s.model, p.key, c.id,
+       s.forked_from, s.extra, s.created_at, s.updated_at, s.activity
+FROM sessions s LEFT JOIN messages h ON h.n = s.head LEFT JOIN sessions p ON p.n = s.parent
+LEFT JOIN messages c ON c.n = s.parent_message
 
 -- fragment: turn
 (SELECT id FROM messages WHERE n = t.n), (SELECT key FROM sessions WHERE n = t.session), t.status,
@@ -162,10 +163,10 @@ INSERT INTO external_ids (kind, value, message, session) VALUES (?, ?, ?, ?) ON 
 -- Sessions -----------------------------------------------------------------------------------------------------------
 
 -- name: session
-SELECT {session} FROM sessions s WHERE s.key = ?
+{session} WHERE s.key = ?
 
 -- name: session_by_number
-SELECT {session} FROM sessions s WHERE s.n = ?
+{session} WHERE s.n = ?
 
 -- name: session_state
 SELECT n, key, head, revision, lease_turn, lease_owner, lease_until FROM sessions WHERE key = ?
@@ -174,8 +175,7 @@ SELECT n, key, head, revision, lease_turn, lease_owner, lease_until FROM session
 SELECT n, key, head, revision, lease_turn, lease_owner, lease_until FROM sessions WHERE n = ? AND lease_owner = ?
 
 -- name: sessions
-SELECT {session} FROM sessions s
-WHERE s.activity < ?1 AND (?2 IS NULL OR s.channel = ?2) AND (?3 IS NULL OR s.directory = ?3)
+{session} WHERE s.activity < ?1 AND (?2 IS NULL OR s.channel = ?2) AND (?3 IS NULL OR s.directory = ?3)
   AND (?4 IS NULL OR s.parent = (SELECT n FROM sessions WHERE key = ?4)) AND (?5 OR s.parent IS NULL)
 ORDER BY s.activity DESC LIMIT ?6
 

@@ -271,41 +271,48 @@ def transaction(connection: apsw.Connection, begin: str) -> Iterator[None]:
         raise
 
 
-@contextmanager
-def translated(path: Path) -> Iterator[None]:
-    """Turns the driver's errors into bough's; each says what was kept and what to do."""
+class translated:
+    """Turns the driver's errors into bough's. A class, because every statement passes through it."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is not None and (ours := translation(self.path, error)) is not None:
+            raise ours from None
+
+
+def translation(path: Path, error: BaseException) -> BoughError | None:
+    """What an error of the driver means, what was kept and what to do; None for any other error."""
     name = repr(str(path))
-    try:
-        yield
-    except BoughError:
-        raise
-    except apsw.BusyError:
-        raise Busy(f"{name} is locked by another program; nothing was written. Try again.") from None
-    except apsw.FullError:
-        raise Full(f"The disk of {name} is full: nothing of this write was kept, everything before it is.") from None
-    except apsw.NotADBError:
-        raise Corrupt(f"{name} is not a bough file (not a SQLite database at all); it was left alone.") from None
-    except apsw.CorruptError as error:
-        raise Corrupt(
-            f"{name} is damaged: {error}. Keep a copy of it, then run verify() or restore a backup."
-        ) from None
-    except apsw.ReadOnlyError:
-        raise Refused(f"{name} cannot be written; nothing was changed.") from None
-    except apsw.CantOpenError as error:
-        raise StorageError(f"{name} cannot be opened: {error}. Check that it exists and who may read it.") from None
-    except apsw.TooBigError:
-        raise Invalid(
-            "That content is larger than a database can hold in one piece (1 GB); nothing was written."
-        ) from None
-    except UnicodeEncodeError as error:
-        raise Invalid(f"That text cannot be stored here: {error}; nothing was written.") from None
-    except UnicodeDecodeError as error:
-        raise Corrupt(f"{name} holds text that is damaged: {error}. Run verify().") from None
-    except apsw.IOError as error:
-        if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE:
-            raise Full(
-                f"The disk of {name} is full: not even the index of the WAL fits. Nothing was changed."
-            ) from None
-        raise StorageError(f"The disk of {name} failed: {error}. What was acknowledged before is kept.") from None
-    except apsw.Error as error:
-        raise StorageError(f"{name}: {error}") from error
+    match error:
+        case apsw.BusyError():
+            return Busy(f"{name} is locked by another program; nothing was written. Try again.")
+        case apsw.FullError():
+            return Full(f"The disk of {name} is full: nothing of this write was kept, everything before it is.")
+        case apsw.NotADBError():
+            return Corrupt(f"{name} is not a bough file (not a SQLite database at all); it was left alone.")
+        case apsw.CorruptError():
+            return Corrupt(f"{name} is damaged: {error}. Keep a copy of it, then run verify() or restore a backup.")
+        case apsw.ReadOnlyError():
+            return Refused(f"{name} cannot be written; nothing was changed.")
+        case apsw.CantOpenError():
+            return StorageError(f"{name} cannot be opened: {error}. Check that it exists and who may read it.")
+        case apsw.TooBigError():
+            return Invalid("That content is larger than SQLite holds in one piece (1 GB); nothing was written.")
+        case UnicodeEncodeError():
+            return Invalid(f"That text cannot be stored here: {error}; nothing was written.")
+        case UnicodeDecodeError():
+            return Corrupt(f"{name} holds text that is damaged: {error}. Run verify().")
+        case apsw.IOError() if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE:
+            return Full(f"The disk of {name} is full: not even the index of the WAL fits. Nothing was changed.")
+        case apsw.IOError():
+            return StorageError(f"The disk of {name} failed: {error}. What was acknowledged before is kept.")
+        case apsw.Error():
+            return StorageError(f"{name}: {error}")
+    return None
