@@ -13,7 +13,7 @@ A verb that raises may leave a model half changed; the caller works on a copy.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from bough import (
@@ -37,6 +37,7 @@ from bough import (
     Usage,
 )
 from bough.model import Kind, Status
+from bough.values import replace
 
 SECOND = 1_000_000
 LEASE = 900 * SECOND
@@ -724,7 +725,7 @@ class Model:
             # Where it stood may be gone for good: then it stands nowhere.
             self.names[session.key] = replace(session, head=self.here(session.head), used=self.uses, lease=None)
         for turn, before, after in bin_.cut:
-            if turn in self.runs and self.runs[turn].last == after:
+            if turn in self.runs and self.runs[turn].last == after and self.runs[turn].status != "running":
                 self.runs[turn].last = before
         self.uses += 1
         for number, head, moved_to in bin_.moved:
@@ -772,7 +773,7 @@ def bare(block: Block) -> Block:
         case Other():
             return replace(block, extra=None)
         case ToolResult():
-            return replace(block, extra=None, raw=None, content=tuple(bare(part) for part in block.content))  # type: ignore[misc]
+            return replace(block, extra=None, raw=None, content=tuple(bare(part) for part in block.content))
         case _:
             return replace(block, extra=None, raw=None)
 

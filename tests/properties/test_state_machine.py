@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,6 +27,7 @@ from hypothesis.stateful import (
 import bough
 from bough import BoughError, Message, Node, Save, Session, Store, Tree, Turn, Usage, assistant, user
 from bough.model import Status
+from bough.values import replace
 from tests.properties import strategies as some
 from tests.properties.plain_model import SECOND, Bin, Model, Name, Shape, Wanted
 
@@ -955,3 +956,18 @@ def test_a_delegate_that_is_refused_is_not_made(store: Store) -> None:
     with pytest.raises(bough.NotFound):
         session.delegate("scout", message=MISSING)
     assert [info.key for info in store.sessions()] == ["cli:a"]
+
+
+# BUG "restore changes the end of a turn that is being written"
+def test_restoring_the_end_of_a_turn_that_was_resumed_leaves_the_turn_alone(store: Store) -> None:
+    session = store.session("cli:a")
+    turn = session.turn("alder")
+    (reply,) = turn.add(assistant("birch"))
+    (lost,) = turn.add(assistant("cedar"))
+    turn.interrupt("later")
+    store.delete_messages([lost])
+    resumed = session.turn(resume=turn.id)
+    store.restore(lost)
+    resumed.complete()
+    assert session.head == reply
+    assert resumed.info.last_id == reply
