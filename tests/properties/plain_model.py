@@ -13,7 +13,7 @@ A verb that raises may leave a model half changed; the caller works on a copy.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bough import (
@@ -37,7 +37,6 @@ from bough import (
     Usage,
 )
 from bough.model import Kind, Status
-from bough.values import replace
 
 SECOND = 1_000_000
 LEASE = 900 * SECOND
@@ -773,7 +772,7 @@ def bare(block: Block) -> Block:
         case Other():
             return replace(block, extra=None)
         case ToolResult():
-            return replace(block, extra=None, raw=None, content=tuple(bare(part) for part in block.content))
+            return replace(block, extra=None, raw=None, content=tuple(bare(part) for part in block.content))  # type: ignore[misc]
         case _:
             return replace(block, extra=None, raw=None)
 
