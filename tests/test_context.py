@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +32,7 @@ from bough import (
 from bough.context import ELIDED, fit
 from bough.repair import CANCELLED, Step, repair
 from bough.tokens import estimate
+from bough.values import replace
 from tests.formats.format_dialogs import said
 from tests.formats.format_dialogs import texts as some_texts
 

@@ -15,6 +15,7 @@ SOURCE = Path(bough.__file__).parent
 
 LAYERS = [
     {"errors"},
+    {"values"},
     {"model", "ids"},
     {"tokens", "digest", "verbatim", "compress", "owner", "tree", "protocols", "recorder", "db", "formats"},
     {"repair", "context"},
@@ -72,7 +73,7 @@ def test_db_has_never_heard_of_a_message_and_formats_do_not_know_the_store() -> 
         if room(path) == "db":
             assert imports(path) <= {"db", "errors"}, path
         if room(path) == "formats":
-            assert imports(path) <= {"formats", "model", "ids", "errors"}, path
+            assert imports(path) <= {"formats", "model", "ids", "errors", "values"}, path
 
 
 def test_every_public_name_is_exported_once_and_documented() -> None:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
 from hashlib import sha256
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, TypeVar
+from typing import Any, cast
 
 from bough import verbatim
 from bough.compress import compress, compress_if_it_pays, decompress
@@ -23,6 +22,7 @@ from bough.model import (
     ROLES,
     Block,
     Json,
+    Kind,
     Media,
     Message,
     Node,
@@ -37,8 +37,7 @@ from bough.model import (
     Usage,
 )
 from bough.tokens import estimate
-
-T = TypeVar("T")
+from bough.values import value
 
 PACK_FROM = 512
 BLOB_FROM = 4096
@@ -53,7 +52,7 @@ BESIDE = ("extra", "raw", "envelope")
 ) = range(26)  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Blob:
     """Content that is stored once, whoever holds it."""
 
@@ -63,7 +62,7 @@ class Blob:
     bytes: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Draft:
     """A message as rows that have no number yet."""
 
@@ -159,8 +158,8 @@ class _Writer:
 
     def finish(self) -> None:
         """Writes the JSON beside the blocks, when everything that it may repeat is known."""
-        for position, field, value in self._json:
-            self.rows[position][field] = self.json(value, "extra" if field == 10 else "raw", position)
+        for position, field, beside in self._json:
+            self.rows[position][field] = self.json(beside, "extra" if field == 10 else "raw", position)
 
     def json(self, value: Json, kind: str, position: int | None) -> str | None:
         """The text for a JSON column; what is too long for it becomes a row of its own."""
@@ -211,24 +210,6 @@ def uncolumn(text: str | None) -> str | None:
 # Up: rows to values -------------------------------------------------------------------------------------------------
 
 
-def _quick(cls: type[T]) -> Callable[..., T]:
-    """A constructor of a frozen dataclass that takes every field by position, at a third of the usual cost.
-
-    A frozen dataclass sets each field through `object.__setattr__`. Here a mutable twin with the same slots is filled,
-    and then declared to be the real thing. Loading a path makes three such objects for every message.
-    """
-    names = [field.name for field in fields(cls)]  # type: ignore[arg-type]
-    twin = type(cls.__name__, (), {"__slots__": names})
-    lines = [f"def build({', '.join(names)}):", " made = new(twin)", *(f" made.{name} = {name}" for name in names)]
-    scope: dict[str, Any] = {"new": object.__new__, "twin": twin, "cls": cls}
-    exec("\n".join([*lines, " made.__class__ = cls", " return made"]), scope)  # as dataclasses itself does
-    return scope["build"]  # type: ignore[no-any-return]
-
-
-_node, _message, _session_info = _quick(Node), _quick(Message), _quick(SessionInfo)
-_text, _call, _result = _quick(Text), _quick(ToolCall), _quick(ToolResult)
-
-
 def nodes(rows: Sequence[Row], lookup: Callable[[list[int]], dict[int, str]]) -> list[Node]:
     """The nodes of rows that come one block a row, the rows of a message together.
 
@@ -248,12 +229,12 @@ def nodes(rows: Sequence[Row], lookup: Callable[[list[int]], dict[int, str]]) ->
             if blocks is None:
                 message = _general(role, error == 1, envelope, mine)
             else:
-                message = _message(role, blocks, error == 1, None)
+                message = Message(role, blocks, error == 1, None)
             label = label and uncolumn(label)
         except (ValueError, TypeError, LookupError, AssertionError) as problem:
             raise Corrupt(f"The content of message {id_!r} is damaged: {problem}. Run verify().") from None
-        place, kind = (id_, id_of(parent), created_at), kind or "message"
-        found.append(_node(*place, message, label, id_of(turn), digest, kind, id_of(covers), weight))
+        place, kind = (id_, id_of(parent), created_at), cast(Kind, kind or "message")
+        found.append(Node(*place, message, label, id_of(turn), digest, kind, id_of(covers), weight))
     return found
 
 
@@ -267,12 +248,12 @@ def _plain(rows: list[Row]) -> tuple[Block, ...] | None:
         if content is None and (content := _content(row)) is None:
             return None
         if kind == "text":
-            blocks.append(_text(content, None, None))
+            blocks.append(Text(content, None, None))
         elif kind == "tool_call":
-            blocks.append(_call(uncolumn(row[CALL_ID]), uncolumn(row[NAME]), content, None, None))
+            blocks.append(ToolCall(uncolumn(row[CALL_ID]) or "", uncolumn(row[NAME]) or "", content, None, None))
         elif kind == "tool_result":
-            parts = (_text(content, None, None),)
-            blocks.append(_result(uncolumn(row[CALL_ID]), parts, False, uncolumn(row[NAME]), None, None))
+            parts = (Text(content, None, None),)
+            blocks.append(ToolResult(uncolumn(row[CALL_ID]) or "", parts, False, uncolumn(row[NAME]), None, None))
         else:
             return None
     return tuple(blocks)
@@ -353,7 +334,7 @@ def session_info(row: Row) -> SessionInfo:
     """A session from a row of the `session` fragment."""
     values = list(row)
     values[5], values[6], values[12] = uncolumn(row[5]), uncolumn(row[6]), json_value(row[12])
-    return _session_info(*values)
+    return SessionInfo(*values)
 
 
 def turn_info(row: Row) -> TurnInfo:

@@ -12,7 +12,6 @@ Trimming is a view; the store is never changed. Two properties matter beside val
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 
 from bough import formats
 from bough.errors import FormatError, Invalid
@@ -21,6 +20,7 @@ from bough.model import Json, Message, Node, Other, Text, Thinking, ToolResult
 from bough.repair import Step, repair
 from bough.tokens import estimate
 from bough.tree import turn_starts
+from bough.values import replace, value
 
 STRIDE = 0.4
 ELIDED = "[This output was left out to save space.]"
@@ -30,7 +30,7 @@ UNLIMITED = 2**62
 Counter = Callable[[Message], int]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Context:
     """What goes into a request, and what was done to make it fit."""
 
@@ -48,7 +48,7 @@ class Context:
     losses: tuple[Loss, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Window:
     """Where a path is cut for a budget. Weights are counted from the last node that a summary covers."""
 

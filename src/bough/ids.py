@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 from typing import Literal
 
 from bough.errors import Invalid
+from bough.values import value
 
 ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 LENGTH = 6
@@ -64,7 +64,7 @@ def is_plain(text: str) -> bool:
         return False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Key:
     """What the key of a session says."""
 

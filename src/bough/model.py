@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
+
+from bough.values import value
 
 Json: TypeAlias = Any
 """A JSON value: None, bool, int, float, str, a list or a dict with string keys."""
@@ -26,7 +27,7 @@ Status: TypeAlias = Literal["running", "complete", "interrupted", "failed"]
 ROLES: tuple[Role, ...] = ("user", "assistant", "tool_result", "system")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Text:
     """Words."""
 
@@ -35,7 +36,7 @@ class Text:
     raw: Json = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Thinking:
     """A model's reasoning. The text may be empty when the provider sent only a sealed form, which is then in `raw`."""
 
@@ -44,7 +45,7 @@ class Thinking:
     raw: Json = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToolCall:
     """A request to run a tool. `arguments` is the exact text that the provider sent, usually JSON."""
 
@@ -60,7 +61,7 @@ class ToolCall:
         return json.loads(self.arguments)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Media:
     """An image, a sound, a video or a document: exactly one of bytes, a URL, or a provider's file id."""
 
@@ -78,7 +79,7 @@ class Media:
             raise ValueError("Media takes exactly one of data, url and file_id")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Other:
     """Something bough does not know. It is kept as it came, and given back to the provider it came from."""
 
@@ -87,7 +88,7 @@ class Other:
     extra: Json = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToolResult:
     """What a tool answered to the call with the same `call_id`."""
 
@@ -108,7 +109,7 @@ Part: TypeAlias = str | Block
 """What the makers accept: a string means a `Text`."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Message:
     """A role and its blocks, in order. `envelope` is what the provider sent around the content, verbatim."""
 
@@ -131,7 +132,7 @@ class Message:
         return tuple(block for block in self.blocks if isinstance(block, ToolResult))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Node:
     """A message in its place."""
 
@@ -156,7 +157,7 @@ class Node:
         return self.message.role
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@value
 class Save:
     """A message to save. `parent_id` is an id, or an earlier `Save` of the same call; None starts a new tree.
 
@@ -168,8 +169,11 @@ class Save:
     label: str | None = None
     created_at: int | None = None
 
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
-@dataclass(frozen=True, slots=True)
+
+@value
 class Usage:
     """Tokens and cost in US dollars. What is unknown is None, never zero."""
 
@@ -192,7 +196,7 @@ class Usage:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Totals:
     """The sum over some turns. `name` is what they have in common: a session's key, a model, a day."""
 
@@ -203,7 +207,7 @@ class Totals:
     """How many of these turns have no known cost."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TurnInfo:
     """What is known of one turn: where it stands, how it ended, and how its replies came about."""
 
@@ -229,7 +233,7 @@ class TurnInfo:
     finished_at: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class SessionInfo:
     """One row of the list of sessions."""
 
@@ -253,7 +257,7 @@ class SessionInfo:
     """Pass it as `before=` to continue a list after this session."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Hit:
     """A message that a search found, with the words around the first match and the session whose turn said it."""
 
@@ -264,7 +268,7 @@ class Hit:
     """The ids from the root to the message, when `paths=True` was asked."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class TrashEntry:
     """What one deletion removed."""
 
@@ -275,7 +279,7 @@ class TrashEntry:
     sessions: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Finding:
     """One thing that `verify()` found wrong."""
 

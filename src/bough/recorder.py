@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from bough.model import Message, Node, Save
 from bough.protocols import MessagesSaver
+from bough.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Kept:
     """A message that has been saved, and its id."""
 

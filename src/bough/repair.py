@@ -7,14 +7,14 @@ in the middle of a step. The store keeps what happened; only the request is mend
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from bough.model import Block, Message, Text, ToolCall, ToolResult, user
+from bough.values import replace, value
 
 CANCELLED = "No result was recorded for this call; it was cancelled or cut off."
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Step:
     """A message on its way into a request, and the node that it came from."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from bough import ids
 from bough.codec import Blob, Draft, column, draft, json_list
@@ -11,9 +10,10 @@ from bough.db import Database
 from bough.digest import digest
 from bough.errors import NotFound
 from bough.model import Message
+from bough.values import value, workpiece
 
 
-@dataclass(slots=True)
+@workpiece
 class Entry:
     """A message that is about to be saved, and where it will stand."""
 
@@ -29,7 +29,7 @@ class Entry:
     covers: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Saved:
     n: int
     id: str
@@ -43,7 +43,7 @@ def one_after_another(messages: Iterable[Message], label: str | None = None) -> 
     ]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Ground:
     """What a node stands on: what it takes over from its parent."""
 

@@ -29,16 +29,16 @@ _UNSPACED = (
     "\U00020000-\U0003ffff"
 )
 _SIGNS = "\u2190-\u2bff\U0001f000-\U0001faff"
-_SPECIAL = re.compile(rf"(?P<letter>[{_UNSPACED}])|(?P<sign>[{_SIGNS}])|(?<=\w)(?P<suffix>\+\+|#)")
-_ASCII_SPECIAL = re.compile(r"(?<=\w)(?P<suffix>\+\+|#)")
-_WORD = re.compile(r"\w", re.UNICODE)
+# Patterns, not compiled: `re` compiles and keeps them at first use, which `import bough` need not pay for.
+_ASCII_SPECIAL = r"(?<=\w)(?P<suffix>\+\+|#)"
+_SPECIAL = rf"(?P<letter>[{_UNSPACED}])|(?P<sign>[{_SIGNS}])|{_ASCII_SPECIAL}"
 
 
 def spell_out(text: str) -> str:
     """The text as the index knows it."""
     if text.isascii():
-        return _ASCII_SPECIAL.sub(_suffix, text) if "+" in text or "#" in text else text
-    return _SPECIAL.sub(_special, text.encode("utf-8", "replace").decode())
+        return re.sub(_ASCII_SPECIAL, _suffix, text) if "+" in text or "#" in text else text
+    return re.sub(_SPECIAL, _special, text.encode("utf-8", "replace").decode())
 
 
 def _suffix(match: re.Match[str]) -> str:
@@ -73,7 +73,7 @@ def _words(block: Block) -> str:
 def quote(words: str) -> str | None:
     """A query that finds all of these words, whatever signs are in them; None when there is no word."""
     terms = [spell_out(word).replace('"', " ").replace("\0", " ") for word in words.split()]
-    return " ".join(f'"{term}"' for term in terms if _WORD.search(term)) or None
+    return " ".join(f'"{term}"' for term in terms if re.search(r"\w", term)) or None
 
 
 def snippet(text: str, words: str) -> str:

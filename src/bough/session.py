@@ -127,9 +127,8 @@ class Session:
         session if `busy="fork"`. With an idempotency key that was completed before, the turn is `repeated` and adds
         nothing. A digest of the instructions is kept, and their text if `keep_instructions`.
         """
-        given = Provenance(model, provider, instructions=instructions, metadata=dict(metadata or {}))
-        if instructions is not None and keep_instructions:
-            given.metadata["instructions"] = instructions
+        kept = {"instructions": instructions} if instructions is not None and keep_instructions else {}
+        given = Provenance(model, provider, instructions=instructions, metadata={**(metadata or {}), **kept})
 
         def opening(session: Session) -> Callable[[], Turn]:
             return session.opening(message, resume, idempotency_key, given, lease)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from bough import ids, lookup, trash, turns
 from bough.codec import column, json_text, session_info
 from bough.db import Database, Value
 from bough.errors import Conflict
 from bough.model import Json, SessionInfo
 from bough.reach import reached_only_by
+from bough.values import value
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Description:
     """What an application says of a session; None leaves what is written."""
 

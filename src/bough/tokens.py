@@ -18,7 +18,7 @@ IMAGE = 1_500
 DOCUMENT_BYTES_PER_TOKEN = 50
 SECOND_OF_SOUND = 32_000
 
-_DENSE = re.compile(r"[A-Za-z0-9+/=_-]{200}")
+DENSE = r"[A-Za-z0-9+/=_-]{200}"
 
 
 def estimate(message: Message) -> int:
@@ -42,7 +42,7 @@ def estimate_block(block: Block) -> int:
 
 def estimate_text(text: str) -> int:
     size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-    dense = size > 200 and _DENSE.match(text[:200]) is not None
+    dense = size > 200 and re.match(DENSE, text[:200]) is not None
     return -int(-size // (DENSE_BYTES_PER_TOKEN if dense else BYTES_PER_TOKEN))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bough import lookup, turns
@@ -11,6 +10,7 @@ from bough.errors import Conflict, FormatError, Refused
 from bough.model import Json, Message, Node, Status, TurnInfo, Usage
 from bough.owner import let_go
 from bough.saving import one_after_another
+from bough.values import replace
 
 if TYPE_CHECKING:
     from typing import Self
@@ -110,7 +110,7 @@ class Turn:
             usage=p.usage + counted,
             context_tokens=turns.dialog_size(counted),
             first_token_at=p.first_token_at or first_token_at,
-            metadata=p.metadata | told.metadata | (metadata or {}),
+            metadata={**p.metadata, **told.metadata, **(metadata or {})},
         )
         saved = store.write(lambda now: turns.extend(store.db, self._opened, entries, news, now, self._lease))
         self._opened.provenance = news

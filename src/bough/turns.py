@@ -7,11 +7,10 @@ does not complete stays as a side branch.
 
 from __future__ import annotations
 
-import random
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
+from types import MappingProxyType
 
 from bough import lookup
 from bough.codec import column, json_text, turn_info
@@ -21,25 +20,26 @@ from bough.errors import Busy, Conflict, Invalid, NotFound, Refused
 from bough.model import Json, Message, Status, Usage
 from bough.owner import is_dead
 from bough.saving import Entry, Saved, insert
+from bough.values import replace, value, workpiece
 
 NO_REPLY = "No reply was added."
 LEASE = 900.0
 """Seconds that a turn may be silent before another writer may take the session over."""
 
 
-@dataclass(slots=True)
+@workpiece
 class Provenance:
     """How the replies of a turn came about."""
 
     model: str | None = None
     provider: str | None = None
     request_id: str | None = None
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = Usage()
     context_tokens: int | None = None
     """The size of the dialog after the last reply, as the provider counted it."""
     instructions: str | None = None
     first_token_at: int | None = None
-    metadata: dict[str, Json] = field(default_factory=dict)
+    metadata: Mapping[str, Json] = MappingProxyType({})
     caller: int | None = None
     caller_call: str | None = None
 
@@ -57,7 +57,7 @@ def dialog_size(usage: Usage | None) -> int | None:
     return usage.input_tokens + usage.output_tokens
 
 
-@dataclass(slots=True)
+@workpiece
 class Opened:
     """A turn that is being written."""
 
@@ -72,7 +72,7 @@ class Opened:
     """It was completed before, under the same idempotency key."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class State:
     """What a session's row says to a writer."""
 
@@ -87,9 +87,11 @@ class State:
 
 def patience(seconds: float) -> Iterator[float]:
     """How long to sleep before each further try, until the time is up."""
+    from random import uniform
+
     pause, deadline = 0.002, time.monotonic() + seconds
     while (left := deadline - time.monotonic()) > 0:
-        yield min(pause * random.uniform(0.5, 1.5), left)
+        yield min(pause * uniform(0.5, 1.5), left)
         pause = min(pause * 1.5, 0.1)
 
 
@@ -188,7 +190,7 @@ def extend(db: Database, turn: Opened, entries: list[Entry], p: Provenance, now:
     db.run(
         "extend_turn", last, p.model, p.provider, p.request_id,
         u.input_tokens, u.output_tokens, u.cached_tokens, u.reasoning_tokens, u.cost, p.context_tokens,
-        p.instructions_digest, json_text(p.metadata or None), p.first_token_at, turn.n,
+        p.instructions_digest, json_text(dict(p.metadata) or None), p.first_token_at, turn.n,
     )  # fmt: skip
     db.run("take_lease", turn.n, turn.owner, now + int(lease * 1_000_000), turn.session)
     return saved
@@ -278,8 +280,8 @@ def _insert_turn(
     db.run(
         "insert_turn", first, session.n, idempotency_key, session.head, last, status, p.model, p.provider, p.request_id,
         u.input_tokens, u.output_tokens, u.cached_tokens, u.reasoning_tokens, u.cost, p.context_tokens,
-        p.instructions_digest, p.caller, p.caller_call, None, json_text(p.metadata or None), started, p.first_token_at,
-        finished,
+        p.instructions_digest, p.caller, p.caller_call, None, json_text(dict(p.metadata) or None), started,
+        p.first_token_at, finished,
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ A verb that raises may leave a model half changed; the caller works on a copy.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from bough import (
@@ -37,6 +37,7 @@ from bough import (
     Usage,
 )
 from bough.model import Kind, Status
+from bough.values import replace
 
 SECOND = 1_000_000
 LEASE = 900 * SECOND
@@ -772,7 +773,7 @@ def bare(block: Block) -> Block:
         case Other():
             return replace(block, extra=None)
         case ToolResult():
-            return replace(block, extra=None, raw=None, content=tuple(bare(part) for part in block.content))  # type: ignore[misc]
+            return replace(block, extra=None, raw=None, content=tuple(bare(part) for part in block.content))
         case _:
             return replace(block, extra=None, raw=None)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import replace
 from typing import Any
 
 from hypothesis import strategies as st
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from bough import Block, Media, Message, Other, Text, Thinking, ToolCall, ToolResult, assistant, system, tool_call, user
 from bough import tool_result as answer
 from bough.model import ROLES, MediaKind, Role
+from bough.values import replace
 
 # Small messages, few enough that the same ones are said again -------------------------------------------------------
 
@@ -190,7 +190,7 @@ def dressed(draw: st.DrawFn, block: Block, json_values: st.SearchStrategy[Any]) 
     raw = draw(json_values)
     if isinstance(block, ToolResult):
         parts = tuple(draw(dressed(part, json_values)) for part in block.content)
-        return replace(block, extra=extra, raw=raw, content=parts)  # type: ignore[arg-type]
+        return replace(block, extra=extra, raw=raw, content=parts)
     return replace(block, extra=extra, raw=raw)
 
 

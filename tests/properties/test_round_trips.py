@@ -6,7 +6,6 @@ import json
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from hypothesis import strategies as st
 
 import bough
 from bough import BoughError, Media, Message, Node, Other, Save, Store, Text, ToolResult, assistant, user
+from bough.values import replace
 from tests.properties import strategies as some
 from tests.properties.plain_model import said
 

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,6 +27,7 @@ from hypothesis.stateful import (
 import bough
 from bough import BoughError, Message, Node, Save, Session, Store, Tree, Turn, Usage, assistant, user
 from bough.model import Status
+from bough.values import replace
 from tests.properties import strategies as some
 from tests.properties.plain_model import SECOND, Bin, Model, Name, Shape, Wanted
 

@@ -10,7 +10,6 @@ queue behind whoever holds `next`, and nobody barges in. The kernel drops both l
 from __future__ import annotations
 
 import os
-import random
 import time
 from collections.abc import Callable
 
@@ -60,10 +59,12 @@ class Gate:
 
     def _wait(self, lock: Callable[[int, int], object], deadline: float, pause: tuple[float, float]) -> None:
         # lockf and flock are two independent locks on one file: the one is `next`, the other `turn`.
+        from random import uniform
+
         while not self._try(lock):
             if time.monotonic() > deadline:
                 raise Busy(f"Others kept writing for {self.patience:g} seconds; nothing was written. Try again.")
-            time.sleep(random.uniform(*pause))
+            time.sleep(uniform(*pause))
 
     def _try(self, lock: Callable[[int, int], object]) -> bool:
         try:

@@ -87,16 +87,13 @@ SELECT {node} FROM (SELECT n FROM messages WHERE n > ? ORDER BY n LIMIT ? OFFSET
 CROSS JOIN messages m ON m.n = page.n {blocks}
 
 -- name: children
-SELECT {node} FROM (SELECT n FROM messages WHERE parent = ? ORDER BY n) child
-CROSS JOIN messages m ON m.n = child.n {blocks}
+SELECT {node} FROM messages m {blocks} WHERE m.parent = ? ORDER BY m.n, b.position
 
 -- name: subtree
-SELECT {node} FROM (
-    WITH RECURSIVE below (n) AS (
-        SELECT ? UNION ALL SELECT m.n FROM below CROSS JOIN messages m ON m.parent = below.n WHERE m.n > below.n
-    )
-    SELECT n FROM below ORDER BY n
-) page CROSS JOIN messages m ON m.n = page.n {blocks}
+WITH RECURSIVE below (n) AS (
+    SELECT ? UNION ALL SELECT m.n FROM below CROSS JOIN messages m ON m.parent = below.n WHERE m.n > below.n
+)
+SELECT {node} FROM below CROSS JOIN messages m ON m.n = below.n {blocks} ORDER BY m.n, b.position
 
 -- name: ids
 SELECT n, id FROM messages WHERE n IN (SELECT value FROM json_each(?))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from bough.formats.media import from_base64, to_base64
 from bough.formats.reading import as_dict, as_list, as_text, at, text_or_none, written
 from bough.formats.rendering import Rendering
 from bough.model import Block, Json, Media, Other, Role, Text, Thinking, ToolCall, ToolResult
+from bough.values import replace
 
 FAMILY = "anthropic"
 IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")

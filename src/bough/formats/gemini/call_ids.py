@@ -7,10 +7,10 @@ an id takes that of the first open call of its function, which is how Gemini pai
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from hashlib import blake2b
 
 from bough.model import Block, Message, ToolCall, ToolResult
+from bough.values import replace
 
 
 def with_call_ids(messages: Iterable[Message]) -> tuple[Message, ...]:

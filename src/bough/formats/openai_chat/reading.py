@@ -7,13 +7,13 @@ A message of the wire keeps words, refusal, reasoning, sound and calls in fields
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from bough.errors import FormatError
 from bough.formats.media import from_base64, media_at
 from bough.formats.reading import as_dict, as_list, as_text, at, optional_list, text_or_none
 from bough.formats.rendering import emptied, own
 from bough.model import Block, Json, Media, Message, Other, Role, Text, Thinking, ToolCall, ToolResult
+from bough.values import replace
 
 FAMILY = "openai.chat"
 ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 from bough.formats.openai_responses.parts import read_image, read_parts, write_media
 from bough.formats.reading import as_dict, as_text, at, text_or_none
 from bough.formats.rendering import Rendering
 from bough.model import Json, Media, Other, Text, ToolCall, ToolResult
+from bough.values import replace
 
 FAMILY = "openai.responses"
 CALLS = {

@@ -1,0 +1,78 @@
+"""Plain immutable values: what `dataclass(frozen=True, slots=True)` gives, at a fraction of the cost.
+
+A frozen dataclass sets every field through `object.__setattr__`, which triples the cost of making one; loading a path
+makes three for every message. And the `dataclasses` module, with what it imports and generates, is half the time that
+`import bough` may take (docs/decisions/0008). Here a value is filled as an instance of a mutable twin with the same
+slots, and then declared to be the real thing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn, TypeVar, dataclass_transform
+
+T = TypeVar("T")
+
+_METHODS = """
+def __new__({signature}):
+    made = create(twin)
+    {fill}
+    made.__class__ = cls
+    {check}
+    return made
+def __eq__(self, other):
+    return {mine} == {theirs} if other.__class__ is self.__class__ else NotImplemented
+def __hash__(self):
+    return hash({mine})
+def __reduce__(self):
+    return self.__class__, {mine}
+"""
+
+
+@dataclass_transform(frozen_default=True)
+def value(cls: type[T]) -> type[T]:
+    """Makes a class of annotated fields into one of immutable values. `__post_init__` may refuse a value."""
+    return _build(cls, {"__setattr__": _refuse, "__delattr__": _refuse})
+
+
+@dataclass_transform()
+def workpiece(cls: type[T]) -> type[T]:
+    """The same for what is passed from hand to hand and changes on the way."""
+    return _build(cls, {"__hash__": None})
+
+
+def replace(original: T, **changes: Any) -> T:
+    """The same value with other fields."""
+    fields: tuple[str, ...] = original.__match_args__  # type: ignore[attr-defined]
+    return type(original)(**{name: getattr(original, name) for name in fields} | changes)
+
+
+def _build(cls: type[T], own: dict[str, Any]) -> type[T]:
+    names = tuple(cls.__annotations__)
+    inherited = {key: item for key, item in vars(cls).items() if key not in (*names, "__dict__", "__weakref__")}
+    defaults = {name: vars(cls)[name] for name in names if name in vars(cls)}
+    scope: dict[str, Any] = {"create": object.__new__, "twin": type(cls.__name__, (), {"__slots__": names})}
+    scope |= {f"_{name}": default for name, default in defaults.items()}
+    exec(_source(names, defaults, "__post_init__" in inherited), scope)
+    methods = {key: scope[key] for key in ("__new__", "__eq__", "__hash__", "__reduce__")}
+    about = {"__slots__": names, "__match_args__": names, "__repr__": _repr}
+    return type(cls.__name__, cls.__bases__, {**methods, **about, **own, **inherited})
+
+
+def _source(names: tuple[str, ...], defaults: dict[str, Any], checked: bool) -> str:
+    parameters = [f"{name}=_{name}" if name in defaults else name for name in names]
+    return _METHODS.format(
+        signature=", ".join(["cls", *parameters]),
+        fill="; ".join(f"made.{name} = {name}" for name in names),
+        check="made.__post_init__()" if checked else "",
+        mine="(" + "".join(f"self.{name}, " for name in names) + ")",
+        theirs="(" + "".join(f"other.{name}, " for name in names) + ")",
+    )
+
+
+def _repr(self: Any) -> str:
+    fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__match_args__)
+    return f"{type(self).__qualname__}({fields})"
+
+
+def _refuse(self: Any, name: str, *_: Any) -> NoReturn:
+    raise AttributeError(f"{type(self).__name__} is immutable; {name!r} cannot be changed. Make another one.")
