@@ -96,7 +96,7 @@ def restore(db: Database, name: str, now: int) -> list[str]:
         db.run("restore_session", *row[:7], *row[8:14], *row[17:])
     for turn, before, after in rows["cut"]:
         span = db.row("turn_span", turn)
-        if span and span[0] == after:
+        if span and span[0] == after and span[2] != "running":
             db.run("cut_turn", before, turn)
     for session, before, after in rows["moved"]:
         current = db.row("session_row", session)
@@ -208,7 +208,7 @@ def _read(payload: bytes) -> dict[str, Any]:
 
     try:
         rows: dict[str, Any] = json.loads(decompress(payload), object_hook=hook)
-    except ValueError as problem:
+    except (ValueError, TypeError) as problem:
         raise Corrupt(
             f"This entry of the trash is damaged: {problem}. It cannot be restored; a purge removes it."
         ) from None

@@ -32,7 +32,8 @@ def findings(db: Database, load: Load, now: int) -> Iterator[Found]:
     ):
         try:
             yield from part
-        except BoughError as error:  # the engine itself cannot go on here; the rest may still be sound
+        except (BoughError, ValueError, TypeError, LookupError) as error:
+            # The engine cannot go on here, or gives what no engine should; the rest may still be sound.
             yield Finding("engine", name, str(error)), None
 
 

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
@@ -787,7 +787,7 @@ class StoreMachine(RuleBasedStateMachine):
 
 def seen(node: Node) -> dict[str, Any]:
     """All of a node but what only the store can know."""
-    return {field.name: getattr(node, field.name) for field in fields(node) if field.name not in ("digest", "weight")}
+    return {name: getattr(node, name) for name in node.__match_args__ if name not in ("digest", "weight")}
 
 
 def shape(trees: list[Tree]) -> tuple[Shape, ...]:
