@@ -1,0 +1,81 @@
+"""Values: immutable, equal by content, cheap."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import pytest
+
+from bough import Media, Node, Save, Text, Thinking, assistant, user
+from bough.codec import draft
+from bough.saving import Entry
+from bough.values import replace
+
+
+def test_a_value_cannot_be_changed() -> None:
+    message = user("hello")
+    with pytest.raises(AttributeError, match="immutable"):
+        message.role = "assistant"  # type: ignore[misc]
+    with pytest.raises(AttributeError, match="immutable"):
+        del message.blocks
+    with pytest.raises(AttributeError):
+        message.note = "new"  # type: ignore[attr-defined]
+    assert message == user("hello")
+
+
+def test_values_are_equal_by_kind_and_content() -> None:
+    assert Text("a") == Text("a")
+    assert Text("a") != Text("b")
+    others: list[object] = [Thinking("a"), ("a", None, None)]
+    assert Text("a") not in others
+    assert hash(Text("a")) == hash(Text("a"))
+    assert len({user("a"), user("a"), assistant("a")}) == 2
+
+
+def test_a_save_is_itself_and_nothing_else() -> None:
+    one, other = Save(user("a")), Save(user("a"))
+    assert one != other
+    assert len({one, other}) == 2
+
+
+def test_defaults_names_and_positions_work_as_in_any_class() -> None:
+    node = Node("abc123", None, 7, message=user("x"), label="topic")
+    assert (node.id, node.created_at, node.label, node.kind, node.role) == ("abc123", 7, "topic", "message", "user")
+    with pytest.raises(TypeError):
+        Node("abc123")  # type: ignore[call-arg]
+    with pytest.raises(TypeError):
+        Text("a", colour="green")  # type: ignore[call-arg]
+
+
+def test_a_value_may_refuse_to_be_made() -> None:
+    with pytest.raises(ValueError, match="exactly one"):
+        Media("image", "image/png")
+    with pytest.raises(ValueError, match="exactly one"):
+        replace(Media("image", "image/png", data=b""), url="https://example.org")
+
+
+def test_replace_gives_another_value() -> None:
+    before = Text("a", extra={"k": 1})
+    after = replace(before, text="b")
+    assert (before.text, after.text, after.extra) == ("a", "b", {"k": 1})
+
+
+def test_values_are_copied_pickled_matched_and_shown() -> None:
+    message = assistant("a", Media("image", "image/png", data=b"x"))
+    assert pickle.loads(pickle.dumps(message)) == message
+    assert copy.deepcopy(message) == message
+    match message.blocks[0]:
+        case Text(text):
+            assert text == "a"
+        case _:
+            pytest.fail("a value does not match its class")
+    assert repr(Text("a")) == "Text(text='a', extra=None, raw=None)"
+
+
+def test_a_workpiece_can_be_changed_and_not_hashed() -> None:
+    entry = Entry(user("a"), draft(user("a")))
+    entry.parent = 7
+    assert entry.parent == 7
+    with pytest.raises(TypeError):
+        hash(entry)
