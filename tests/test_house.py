@@ -22,7 +22,7 @@ LAYERS = [
     {"codec"},
     {"saving", "lookup"},
     {"turns", "search"},
-    {"trash", "reach"},
+    {"trash", "reach", "recording"},
     {"verify", "sessions"},
     {"framing"},
     {"turn", "session"},

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
-from bough import ids, lookup, sessions, turns
+from bough import ids, lookup, recording, sessions, turns
 from bough.codec import draft
 from bough.errors import Busy, Conflict, Invalid, NotFound, Refused
 from bough.model import Json, Message, Node, SessionInfo, Status, Totals, TurnInfo, Usage, user
@@ -209,7 +209,7 @@ class Session:
         given = Provenance(model)
 
         def save(now: int) -> list[str]:
-            return turns.record(self.store.db, self.key, entries, now, given)
+            return recording.record(self.store.db, self.key, entries, now, given)
 
         return retry(lambda: self.store.write(save), wait)
 

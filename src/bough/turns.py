@@ -8,19 +8,19 @@ does not complete stays as a side branch.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from types import MappingProxyType
 
 from bough import lookup
 from bough.codec import column, json_text, turn_info
 from bough.db import Database, Row
-from bough.digest import SIZE, chain
+from bough.digest import SIZE
 from bough.errors import Busy, Conflict, Invalid, NotFound, Refused
-from bough.model import Json, Message, Status, Usage
+from bough.model import Json, Status, Usage
 from bough.owner import is_dead
 from bough.saving import Entry, Saved, insert
-from bough.values import replace, value, workpiece
+from bough.values import value, workpiece
 
 NO_REPLY = "No reply was added."
 LEASE = 900.0
@@ -159,7 +159,7 @@ def open_turn(
         return _reload(db, done, session.n, owner, repeated=True)
     entry.parent = session.head
     (first,) = insert(db, [entry], now, turn=0)
-    _insert_turn(db, session, first.n, first.n, "running", provenance, idempotency_key, now, None)
+    insert_turn(db, session, first.n, first.n, "running", provenance, idempotency_key, now, None)
     db.run("take_lease", first.n, owner, now + int(lease * 1_000_000), session.n)
     return Opened(first.n, first.id, session.n, session.head, first.n, owner, provenance)
 
@@ -247,7 +247,7 @@ def save_turn(
         raise Conflict(f"Session {key!r} has moved on since then; nothing was saved. Fork, or read it again.")
     entries[0].parent = session.head
     saved = insert(db, entries, now, turn=0)
-    _insert_turn(db, session, saved[0].n, saved[-1].n, "complete", provenance, idempotency_key, now, now)
+    insert_turn(db, session, saved[0].n, saved[-1].n, "complete", provenance, idempotency_key, now, now)
     db.run("move_head", saved[-1].n, now, session.n)
     return [one.id for one in saved]
 
@@ -272,7 +272,7 @@ def turn_ids(db: Database, turn: int) -> list[str]:
     return [by_number[n] for n in sorted(span)]
 
 
-def _insert_turn(
+def insert_turn(
     db: Database, session: State, first: int, last: int, status: str, p: Provenance,
     idempotency_key: str | None, started: int, finished: int | None,
 ) -> None:  # fmt: skip
@@ -293,98 +293,3 @@ def _reload(db: Database, turn: int, session: int, owner: str, repeated: bool = 
     info = turn_info(row)
     provenance = Provenance(usage=info.usage, metadata=info.metadata or {})
     return Opened(turn, row[0], session, span[1], span[0], owner, provenance, repeated)
-
-
-# A dialog that someone else keeps -----------------------------------------------------------------------------------
-
-
-def record(db: Database, key: str, entries: list[Entry], now: int, p: Provenance) -> list[str]:
-    """Makes the session stand at the end of this dialog, storing what is not stored yet; the ids of what is new."""
-    session, messages = free(db, key, now), [entry.message for entry in entries]
-    known = _known_prefix(db, session.head, chain(messages))
-    fresh = entries[len(known) :]
-    if not fresh:
-        _stand_at(db, session, known, messages, now)
-        return []
-    anchor = known[-1] if known else None
-    head = _last_reply(known, messages)
-    saved: list[Saved] = []
-    for turn in _split(fresh):
-        turn[0].parent, turn[0].after = anchor, None
-        for before, entry in enumerate(turn[1:]):
-            entry.after = before
-        unfinished = _unfinished(db, session.n, anchor) if turn[0].message.role != "user" else None
-        added = insert(db, turn, now + len(saved), turn=unfinished or 0)
-        anchor = added[-1].n
-        complete = turn[-1].message.role != "user"
-        if unfinished:
-            db.run("cut_turn", anchor, unfinished)
-            db.run("end_turn", "complete" if complete else "interrupted", None, now, unfinished)
-        else:
-            place = replace(session, head=turn[0].parent)
-            _insert_turn(db, place, added[0].n, anchor, "complete" if complete else "interrupted", p, None, now, now)
-        head = anchor if complete else head
-        saved += added
-    if head is not None and head != session.head:
-        db.run("move_head", head, now, session.n)
-    return [one.id for one in saved]
-
-
-def _known_prefix(db: Database, head: int | None, digests: list[bytes]) -> list[int]:
-    """The stored nodes that begin this dialog. A session that has only grown is found by looking at its head alone."""
-    place = {digest: index for index, digest in enumerate(digests)}
-    at = head
-    while at is not None:
-        row = db.row("step", at)
-        if row is None or row[2] in place:
-            break
-        at = row[1]
-    if at is None:
-        roots = db.rows("roots_by_digest", digests[0]) if digests else []
-        at = roots[0][0] if roots else None
-    if at is None:
-        return []
-    known = sorted(lookup.ancestors(db, at))
-    while len(known) < len(digests):
-        below = [n for n, digest in db.rows("steps_below", known[-1]) if digest == digests[len(known)]]
-        if not below:
-            break
-        known.append(below[0])
-    return known
-
-
-def _stand_at(db: Database, session: State, known: list[int], messages: Sequence[Message], now: int) -> None:
-    """Nothing is new. Standing further along the same dialog is left alone; another branch is switched to."""
-    target = _last_reply(known, messages)
-    if target is None or target == session.head:
-        return
-    if session.head is not None and target in lookup.ancestors(db, session.head):
-        return
-    db.run("move_head", target, now, session.n)
-
-
-def _last_reply(known: list[int], messages: Sequence[Message]) -> int | None:
-    for n, message in zip(reversed(known), reversed(messages[: len(known)]), strict=True):
-        if message.role != "user":
-            return n
-    return None
-
-
-def _split(entries: list[Entry]) -> list[list[Entry]]:
-    """New messages as turns: each message of the user begins one."""
-    turns: list[list[Entry]] = []
-    for entry in entries:
-        if not turns or (entry.message.role == "user" and turns[-1][-1].message.role != "user"):
-            turns.append([])
-        turns[-1].append(entry)
-    return turns
-
-
-def _unfinished(db: Database, session: int, n: int | None) -> int | None:
-    """The turn of this session that was left at this message without a reply."""
-    row = db.row("step", n) if n is not None else None
-    turn = db.row("turn_span", row[4]) if row is not None and row[4] is not None else None
-    if row is None or turn is None:
-        return None
-    last, _, status, owner = turn
-    return int(row[4]) if last == n and owner == session and status != "complete" else None
