@@ -93,8 +93,11 @@ def insert(db: Database, entries: Sequence[Entry], now: int, turn: int | None = 
 
 def hold(db: Database, blob: Blob) -> int:
     """The number of a blob that is stored now, or was before."""
-    row = db.row("hold_blob", blob.digest) or db.row("insert_blob", blob.digest, blob.size, blob.encoding, blob.bytes)
+    if row := db.row("hold_blob", blob.digest):
+        return int(row[0])
+    row = db.row("insert_blob", blob.digest, blob.size, blob.encoding)
     assert row is not None
+    db.run("insert_blob_bytes", row[0], blob.bytes)
     return int(row[0])
 
 

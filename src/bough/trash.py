@@ -171,6 +171,7 @@ def _keep(db: Database, rows: dict[str, Any], now: int, reason: str) -> None:
 
 def _release(db: Database, rows: dict[str, Any]) -> None:
     db.run_many("release_blob", [(count, n) for n, count in _blobs(rows).items()])
+    db.run("sweep_blob_bytes")
     db.run("sweep_blobs")
 
 

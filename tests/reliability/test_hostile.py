@@ -479,7 +479,7 @@ BIG = "big " * 5000
 def test_a_missing_blob_is_named_and_reading_it_says_so(store: Store, path: Path) -> None:
     (a,) = store.save_messages([Save(user(BIG))])
     with by_hand(store, path) as hand:
-        hand.execute("DELETE FROM blobs")
+        hand.execute("DELETE FROM blob_bytes")
     assert a in codes(store)["missing_blob"]
     with pytest.raises(bough.Corrupt):
         store.get_messages([a])
@@ -490,7 +490,7 @@ def test_a_missing_blob_is_named_and_reading_it_says_so(store: Store, path: Path
 def test_a_damaged_blob_is_named_and_reading_it_is_our_error(store: Store, path: Path) -> None:
     (a,) = store.save_messages([Save(user(BIG))])
     with by_hand(store, path) as hand:
-        hand.execute("UPDATE blobs SET bytes = x'28b52ffd00'")
+        hand.execute("UPDATE blob_bytes SET bytes = x'28b52ffd00'")
     assert "damaged_blob" in codes(store)
     for read in (lambda: store.get_messages([a]), lambda: list(store.content(a)), lambda: list(store.list_messages())):
         with pytest.raises(bough.Corrupt):

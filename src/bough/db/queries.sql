@@ -5,10 +5,10 @@
 -- What a node is made of: one row a block, and one with NULLs for a message without blocks.
 m.n, m.id, m.parent, m.turn, m.role, m.kind, m.covers, m.label, m.error, m.digest, m.envelope, m.created_at,
 m.weight, b.position, b.inside, b.type, b.modality, b.mime, b.call_id, b.name, b.content, b.packed, b.extra, b.raw,
-x.encoding, x.bytes
+x.encoding, y.bytes
 
 -- fragment: blocks
-LEFT JOIN blocks b ON b.message = m.n LEFT JOIN blobs x ON x.n = b.blob
+LEFT JOIN blocks b ON b.message = m.n LEFT JOIN blobs x ON x.n = b.blob LEFT JOIN blob_bytes y ON y.n = b.blob
 
 -- fragment: walk
 UNION ALL
@@ -120,7 +120,7 @@ SELECT n, digest FROM messages WHERE parent = ? ORDER BY n
 SELECT n FROM messages WHERE parent IS NULL AND digest = ? ORDER BY n
 
 -- name: blob
-SELECT n, size, encoding FROM blobs WHERE n = ?
+SELECT x.n, x.size, x.encoding FROM blobs x JOIN blob_bytes y ON y.n = x.n WHERE x.n = ?
 
 -- name: content_place
 SELECT content, packed, blob, type FROM blocks WHERE message = ? AND position = ?
@@ -146,7 +146,10 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 UPDATE blobs SET refs = refs + 1 WHERE digest = ? RETURNING n
 
 -- name: insert_blob
-INSERT INTO blobs (digest, size, encoding, refs, bytes) VALUES (?, ?, ?, 1, ?) RETURNING n
+INSERT INTO blobs (digest, size, encoding, refs) VALUES (?, ?, ?, 1) RETURNING n
+
+-- name: insert_blob_bytes
+INSERT INTO blob_bytes (n, bytes) VALUES (?, ?)
 
 -- name: set_label
 UPDATE messages SET label = ? WHERE n = ?
@@ -374,6 +377,9 @@ INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT ifnull(max(activity), 
 -- name: release_blob
 UPDATE blobs SET refs = refs - ? WHERE n = ?
 
+-- name: sweep_blob_bytes
+DELETE FROM blob_bytes WHERE n IN (SELECT n FROM blobs WHERE refs <= 0)
+
 -- name: sweep_blobs
 DELETE FROM blobs WHERE refs <= 0
 
@@ -391,10 +397,11 @@ DELETE FROM blocks WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.n = blocks
 
 -- name: missing_blobs
 SELECT m.id, b.position FROM blocks b JOIN messages m ON m.n = b.message
-WHERE b.blob IS NOT NULL AND NOT EXISTS (SELECT 1 FROM blobs x WHERE x.n = b.blob)
+WHERE b.blob IS NOT NULL AND NOT EXISTS (SELECT 1 FROM blobs x JOIN blob_bytes y ON y.n = x.n WHERE x.n = b.blob)
 
 -- name: blob_page
-SELECT n, digest, size, encoding, bytes FROM blobs WHERE n > ? ORDER BY n LIMIT 1
+SELECT x.n, x.digest, x.size, x.encoding, y.bytes FROM blobs x JOIN blob_bytes y ON y.n = x.n
+WHERE x.n > ? ORDER BY x.n LIMIT 1
 
 -- name: blob_counts
 SELECT x.n, x.refs, (SELECT count(*) FROM blocks b WHERE b.blob = x.n) FROM blobs x

@@ -99,7 +99,11 @@ class SQLite:
         # SQLite finds a place in a long value by walking to it: a few long reads, not many short ones.
         offset = 0
         while True:
-            with self._mutex, translated(self.path), self._use().blob_open("main", "blobs", "bytes", n, False) as blob:
+            with (
+                self._mutex,
+                translated(self.path),
+                self._use().blob_open("main", "blob_bytes", "bytes", n, False) as blob,
+            ):
                 blob.seek(offset)
                 window = blob.read(WINDOW)
             if not window:

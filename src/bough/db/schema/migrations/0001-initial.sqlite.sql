@@ -46,8 +46,12 @@ CREATE TABLE blobs (
     digest   BLOB NOT NULL UNIQUE,      -- SHA-256 of the content
     size     INTEGER NOT NULL,          -- of the content
     encoding TEXT,                      -- NULL as it is, 'zstd'
-    refs     INTEGER NOT NULL,          -- how many blocks, and blocks in the trash, hold it
-    bytes    BLOB NOT NULL
+    refs     INTEGER NOT NULL           -- how many blocks, and blocks in the trash, hold it
+) STRICT;
+
+CREATE TABLE blob_bytes (               -- apart, so that counting does not write the bytes again
+    n     INTEGER PRIMARY KEY REFERENCES blobs (n),
+    bytes BLOB NOT NULL
 ) STRICT;
 
 CREATE TABLE sessions (
