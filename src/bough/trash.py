@@ -100,9 +100,11 @@ def restore(db: Database, name: str, now: int) -> list[str]:
             db.run("cut_turn", before, turn)
     for session, before, after in rows["moved"]:
         current = db.row("session_row", session)
-        if current and current[5] == after and db.row("step", before):  # nobody has moved it since
+        # Not if somebody has moved it since, or is about to.
+        if current and current[5] == after and current[14] is None and db.row("step", before):
             db.run("move_head", before, now, session)
-    db.run("index_again", min((row[0] for row in rows["messages"]), default=0))
+    if rows["messages"]:
+        db.run("index_again", rows["messages"][0][0])
     db.run("delete_trash", entry)
     return [row[1] for row in rows["messages"]]
 

@@ -145,3 +145,13 @@ def test_clean_announces_before_it_removes_and_removes_to_the_trash(connect: Cal
         assert store.clean(timedelta(days=30)) == []
         store.restore("old")
         assert texts(store.session("old")) == ["a", "A"]
+
+
+def test_restoring_does_not_move_a_session_that_is_in_a_turn(store: Store) -> None:
+    session = store.session("s")
+    turns = talk(session, "a", "b")
+    store.delete_messages([turns[1][0]], recursive=True)
+    with session.turn("c") as turn:
+        store.restore(turns[1][0])
+        turn.add(assistant("C"))
+    assert texts(session) == ["a", "A", "c", "C"]

@@ -730,7 +730,7 @@ class Model:
         self.uses += 1
         for number, head, moved_to in bin_.moved:
             found = self.numbered(number)
-            if found and found.head == moved_to and head in self.places:
+            if found and found.head == moved_to and found.lease is None and head in self.places:
                 self._move(found, head, now, at_once=True)
         return [place.id for place in bin_.places]
 

@@ -145,8 +145,6 @@ def test_any_title_and_any_reason_is_kept(store: Store, text: str) -> None:
     assert turn.info.error == text
 
 
-# BUG "two halves of a character become one": JSON and labels that hold a high surrogate followed by a low one, as two
-# code points, come back as one character: they are escaped by json.dumps, and json.loads joins the halves.
 @pytest.mark.parametrize("text", ["\ud83d\ude00", "a\ud83d\ude00b"])
 def test_a_pair_of_surrogates_is_not_joined(store: Store, text: str) -> None:
     check_round_trip(store, user(Text(text)), None)
@@ -155,7 +153,6 @@ def test_a_pair_of_surrogates_is_not_joined(store: Store, text: str) -> None:
     check_round_trip(store, user("x"), text)
 
 
-# BUG "a lone surrogate slips past translation" (HOUSE §5.1): these raise UnicodeEncodeError, which is no BoughError.
 TAKES_TEXT: dict[str, Callable[[Store, str], object]] = {
     "path": lambda store, text: store.path(text),
     "children": lambda store, text: store.children(text),
@@ -276,7 +273,6 @@ def test_messages_that_are_only_similar_have_different_digests(store: Store) -> 
     assert len(set(found)) == len(SIMILAR)
 
 
-# BUG "a URL and a file id are one": the digest of media leaves out which of url, file_id and data it has.
 def test_media_by_url_and_by_file_id_have_different_digests(store: Store) -> None:
     by_url, by_file, by_data = digests(
         store,
@@ -410,8 +406,6 @@ def test_recording_what_a_session_says_adds_nothing(store: Store, turns: list[li
     store.delete_session("cli:itself", keep=False)
 
 
-# BUG "record does not know a summary": the digest of a summary is not that of the same message in a dialog, so a
-# session that was compacted and then recorded as it is gets its summary, and all that follows, a second time.
 def test_recording_what_a_compacted_session_says_adds_nothing(store: Store) -> None:
     session = store.session("cli:compacted")
     for number in range(3):
@@ -423,8 +417,6 @@ def test_recording_what_a_compacted_session_says_adds_nothing(store: Store) -> N
     assert session.path() == path
 
 
-# BUG "the tree of a message is in another order than the forest": SQLite leaves out the ORDER BY of the sub-select in
-# the statement `subtree`, because the outer query is a join; the rows come level by level, and the newest is not last.
 def test_the_tree_of_a_message_is_drawn_as_it_is_in_the_forest() -> None:
     with new_store() as store:
         root = Save(user("root"))

@@ -29,7 +29,7 @@ from bough import BoughError, Message, Node, Save, Session, Store, Tree, Turn, U
 from bough.model import Status
 from bough.values import replace
 from tests.properties import strategies as some
-from tests.properties.plain_model import SECOND, Bin, Model, Name, Shape, Wanted
+from tests.properties.plain_model import SECOND, Model, Shape, Wanted
 
 T = TypeVar("T")
 
@@ -38,10 +38,6 @@ KEYS = ("cli:default", "cli:other", "telegram:7", "free", "cli:default:delegate:
 FORK_KEYS = (None, None, "cli:fork", "discord:dm:9", "free")
 MISSING = "------"
 MEMORY = Path("/dev/shm")
-
-KNOWN_BUGS: frozenset[str] = frozenset()
-"""Each has a failing test of its own below. The machine walks around them, so that it can find others; take a name out
-of this set when its bug is mended, and the machine covers it."""
 
 index = st.integers(0, 30)
 """Picks one of what there is, whatever there is."""
@@ -115,9 +111,6 @@ class StoreMachine(RuleBasedStateMachine):
         """What has come into the trash, oldest first."""
         known = {bin_.id for bin_ in self.model.bins}
         return [entry.id for entry in reversed(self.store.trash()) if entry.id not in known]
-
-    def walks_around(self, bug: str, condition: bool) -> bool:
-        return bug in KNOWN_BUGS and condition
 
     def some_id(self, pick: int) -> str:
         """The id of a message; sometimes of one that is in the trash, or of none."""
@@ -249,8 +242,6 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(pick=index)
     def new(self, pick: int) -> None:
         session = self.some_session(pick)
-        if self.walks_around("new forks although busy", self.model.names[session.key].lease is not None):
-            return
         self.both(
             session.new,
             lambda model, names: model.new(session.key, names, self.now),
@@ -352,7 +343,6 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(pick=index, message=some.spoken, model_name=models, given=metadata)
     def open_turn(self, pick: int, message: Message, model_name: str | None, given: dict[str, Any] | None) -> None:
         session = self.some_session(pick)
-        given = None if "resume forgets metadata" in KNOWN_BUGS else given
         holder: list[int] = []
         turn = self.both(
             lambda: session.turn(message, model=model_name, metadata=given, wait=0),
@@ -375,7 +365,6 @@ class StoreMachine(RuleBasedStateMachine):
         given: dict[str, Any] | None,
     ) -> None:
         held = self.held[pick % len(self.held)]
-        given = None if "resume forgets metadata" in KNOWN_BUGS else given
         ids = self.both(
             lambda: held.turn.add(messages, usage=usage, model=model_name, metadata=given),
             lambda model, names: model.add(
@@ -475,8 +464,6 @@ class StoreMachine(RuleBasedStateMachine):
             dialog += more
         if unsaid:
             dialog = [replace(message, envelope={"sent": "again"}) for message in dialog]
-        if self.walks_around("record finishes another session's turn", self.finishes_anothers_turn(name, dialog)):
-            return
         self.both(
             lambda: session.record(dialog, wait=0),
             lambda model, names: model.record(session.key, dialog, names, self.now),
@@ -484,13 +471,6 @@ class StoreMachine(RuleBasedStateMachine):
         )
         if self.model.names[session.key].lease is None:
             assert session.record(dialog, wait=0) == []
-
-    def finishes_anothers_turn(self, name: Name, dialog: list[Message]) -> bool:
-        known = self.model.known_part(name, dialog)
-        turn = self.model.places[known[-1]].turn if 0 < len(known) < len(dialog) else None
-        run = self.model.runs[turn] if turn else None
-        left = run is not None and run.status != "complete" and run.last == known[-1] and run.session != name.number
-        return left and dialog[len(known)].role != "user"
 
     # Deleting -------------------------------------------------------------------------------------------------------
 
@@ -501,8 +481,6 @@ class StoreMachine(RuleBasedStateMachine):
     )
     def delete_messages(self, picks: list[int], recursive: bool, keep: bool) -> None:
         ids = [self.some_id(pick) for pick in picks]
-        if self.walks_around("an abandoned turn is deleted as running", self.deletes_an_abandoned_turn(ids)):
-            return
         self.both(
             lambda: self.store.delete_messages(ids, recursive, keep=keep),
             lambda model, names: model.delete_messages(ids, recursive, names, self.now, keep),
@@ -515,8 +493,6 @@ class StoreMachine(RuleBasedStateMachine):
         """The end of a dialog, which the rule above seldom finds."""
         leaves = [place.id for place in self.model.in_order() if not self.model.children(place.id)]
         ids = [leaves[pick % len(leaves)]] if leaves else []
-        if self.walks_around("an abandoned turn is deleted as running", self.deletes_an_abandoned_turn(ids)):
-            return
         self.both(
             lambda: self.store.delete_messages(ids),
             lambda model, names: model.delete_messages(ids, False, names, self.now, True),
@@ -527,10 +503,6 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(pick=index, keep=st.sampled_from([True, True, False]))
     def delete_session(self, pick: int, keep: bool) -> None:
         key = self.some_key(pick)
-        if self.walks_around(
-            "deleting a session takes another's turns", self.takes_anothers_turns(self.model.family(key))
-        ):
-            return
         self.both(
             lambda: self.store.delete_session(key, keep=keep),
             lambda model, names: model.delete_session(key, names, self.now, keep),
@@ -541,28 +513,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(pick=index)
     def clear(self, pick: int) -> None:
         session = self.some_session(pick)
-        name = self.model.names[session.key]
-        if self.walks_around("deleting a session takes another's turns", self.takes_anothers_turns([name])):
-            return
-        if self.walks_around("clearing an empty session leaves a trace", name.head is None):
-            return
         self.both(session.clear, lambda model, names: model.clear(session.key, names, self.now), self.new_bins)
-
-    def deletes_an_abandoned_turn(self, ids: list[str]) -> bool:
-        lost = self.model.being_written(self.model.below(ids))
-        return any(self.model.is_abandoned(run, self.now) for run in lost)
-
-    def takes_anothers_turns(self, family: list[Name], model: Model | None = None) -> bool:
-        """Whether it makes a difference that others reach more than where they stand, and that a family goes as one."""
-        model = model or self.model
-        right = model.only_reached_by(family)
-        taken: set[str] = set()
-        for name in family:
-            own = model.reached_by(name)
-            needed = {other.head for other in model.names.values() if other.number != name.number}
-            needed |= {id_ for id_ in model.places if id_ not in own}
-            taken |= own - {above for id_ in needed for above in model.path_ids(id_)}
-        return taken != right
 
     @precondition(lambda self: self.model.bins)
     @rule(pick=index, inside=index)
@@ -571,17 +522,11 @@ class StoreMachine(RuleBasedStateMachine):
         bin_ = self.model.bins[pick % len(self.model.bins)]
         called = [bin_.id, *(place.id for place in bin_.places), *(name.key for name in bin_.names)]
         name = called[inside % len(called)]
-        if self.walks_around("restore fails where the head is gone", self.head_is_gone(self.model.bin(name))):
-            return
         back: list[str] = []
         ids = self.both(
             lambda: self.store.restore(name), lambda model, _: back.extend(model.restore(name, self.now)), self.none
         )
         assert ids is None or ids == back
-
-    def head_is_gone(self, bin_: Bin) -> bool:
-        back = {None, *self.model.places, *(place.id for place in bin_.places)}
-        return any(name.head not in back for name in bin_.names) or any(head not in back for _, head, _ in bin_.moved)
 
     @precondition(lambda self: self.model.bins)
     @rule(seconds=st.sampled_from([0, 0, 1, 3600]))
@@ -596,19 +541,10 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(seconds=st.sampled_from([3600, 0, -1]), dry_run=st.booleans())
     def clean(self, seconds: int, dry_run: bool) -> None:
-        leased = any(name.lease is not None and name.parent is not None for name in self.model.names.values())
-        if self.walks_around("clean stops at a busy delegate", leased):
-            return
         expected = [name.key for name in self.model.idle(seconds * SECOND, self.now)]
         if dry_run:
             assert [info.key for info in self.store.clean(seconds)] == expected
             return
-        trial = self.model.copy()
-        for name in trial.idle(seconds * SECOND, self.now):
-            family = trial.family(name.key)
-            if self.walks_around("deleting a session takes another's turns", self.takes_anothers_turns(family, trial)):
-                return
-            trial.delete_session(name.key, map(str, count()), self.now)
         self.both(
             lambda: self.store.clean(seconds, dry_run=False),
             lambda model, names: model.clean(seconds * SECOND, names, self.now),
@@ -813,7 +749,7 @@ def test_any_long_sequence_of_verbs_does_what_the_plain_model_says() -> None:
     run_state_machine_as_test(StoreMachine, settings=machine_settings(2000, 80))
 
 
-# What the machine walks around: a small failing example of each name in KNOWN_BUGS -----------------------------------
+# What the machine found, each in its smallest form -------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -833,7 +769,6 @@ def in_another_process(work: Callable[[], object]) -> None:
     os.waitpid(child, 0)
 
 
-# BUG "an abandoned turn is deleted as running"
 def test_a_turn_that_was_abandoned_and_deleted_is_not_running_when_it_is_restored(store: Store) -> None:
     session = store.session("cli:a")
     in_another_process(lambda: session.turn("alder").add(assistant("elm")))
@@ -845,7 +780,6 @@ def test_a_turn_that_was_abandoned_and_deleted_is_not_running_when_it_is_restore
     assert store.verify() == []
 
 
-# BUG "record finishes another session's turn"
 @pytest.mark.parametrize("running", [True, False])
 def test_recording_in_one_session_leaves_the_turn_of_another_alone(store: Store, running: bool) -> None:
     one, other = store.session("cli:one"), store.session("cli:other")
@@ -858,7 +792,6 @@ def test_recording_in_one_session_leaves_the_turn_of_another_alone(store: Store,
     assert turn.info == before
 
 
-# BUG "restore fails where the head is gone"
 @pytest.mark.parametrize("purged", [True, False])
 def test_a_session_is_restored_or_refused_when_the_message_where_it_stood_is_gone(store: Store, purged: bool) -> None:
     session = store.session("cli:a")
@@ -871,7 +804,6 @@ def test_a_session_is_restored_or_refused_when_the_message_where_it_stood_is_gon
     assert store.verify() == []
 
 
-# BUG "restore fails where the head is gone", in its other form
 def test_a_cleared_session_is_restored_or_refused_when_the_message_where_it_stood_is_gone(store: Store) -> None:
     session = store.session("cli:a")
     ids = session.save_turn([user("alder"), assistant("elm")])
@@ -884,7 +816,6 @@ def test_a_cleared_session_is_restored_or_refused_when_the_message_where_it_stoo
     assert store.verify() == []
 
 
-# BUG "resume forgets metadata"
 def test_a_turn_that_is_resumed_keeps_its_metadata(store: Store) -> None:
     session = store.session("cli:a")
     turn = session.turn("alder", metadata={"a": 1})
@@ -895,7 +826,6 @@ def test_a_turn_that_is_resumed_keeps_its_metadata(store: Store) -> None:
     assert resumed.info.metadata == {"a": 1, "b": 2, "c": 3}
 
 
-# BUG "new forks although busy"
 def test_new_changes_nothing_while_a_turn_is_open(store: Store) -> None:
     session = store.session("cli:a")
     session.save_turn([user("alder"), assistant("elm")])
@@ -906,7 +836,6 @@ def test_new_changes_nothing_while_a_turn_is_open(store: Store) -> None:
     assert store.sessions() == before
 
 
-# BUG "clean stops at a busy delegate"
 def test_clean_passes_over_a_session_whose_delegate_is_in_a_turn(tmp_path: Path) -> None:
     now = START
     with bough.connect(tmp_path / "clock.db", clock=lambda: now) as store:
@@ -919,7 +848,6 @@ def test_clean_passes_over_a_session_whose_delegate_is_in_a_turn(tmp_path: Path)
         assert {info.key for info in store.sessions()} == {"cli:busy", "cli:busy:delegate:scout"}
 
 
-# BUG "deleting a session takes another's turns"
 def test_deleting_a_fork_leaves_the_turn_that_it_was_forked_from(store: Store) -> None:
     session = store.session("cli:a")
     turn = session.turn("alder")
@@ -932,7 +860,6 @@ def test_deleting_a_fork_leaves_the_turn_that_it_was_forked_from(store: Store) -
     assert session.head == reply
 
 
-# BUG "deleting a session takes another's turns", the other way round: a family is not seen as one
 def test_deleting_a_session_removes_what_only_it_and_its_delegates_reach(store: Store) -> None:
     session = store.session("cli:a")
     session.save_turn([user("alder"), assistant("elm")])
@@ -941,7 +868,6 @@ def test_deleting_a_session_removes_what_only_it_and_its_delegates_reach(store: 
     assert list(store.list_messages()) == []
 
 
-# BUG "clearing an empty session leaves a trace"
 def test_clearing_an_empty_session_changes_nothing(store: Store) -> None:
     session = store.session("cli:a")
     before = session.info
@@ -950,7 +876,6 @@ def test_clearing_an_empty_session_changes_nothing(store: Store) -> None:
     assert store.trash() == []
 
 
-# BUG "a delegate is made although its message is not there"
 def test_a_delegate_that_is_refused_is_not_made(store: Store) -> None:
     session = store.session("cli:a")
     with pytest.raises(bough.NotFound):
@@ -958,7 +883,6 @@ def test_a_delegate_that_is_refused_is_not_made(store: Store) -> None:
     assert [info.key for info in store.sessions()] == ["cli:a"]
 
 
-# BUG "restore changes the end of a turn that is being written"
 def test_restoring_the_end_of_a_turn_that_was_resumed_leaves_the_turn_alone(store: Store) -> None:
     session = store.session("cli:a")
     turn = session.turn("alder")

@@ -20,9 +20,9 @@ except ImportError:  # no such locks on this system: SQLite's busy handler is al
 
 from bough.errors import Busy
 
-QUICK = 0.001
-SLOW = (0.004, 0.012)
-SLICE = 0.02
+QUICK = 0.0005
+SLOW = (0.001, 0.004)
+SLICE = 0.01
 
 
 class Gate:
