@@ -10,6 +10,7 @@ from bough.context import Context, Counter, Window, fit, fit_window, limit_for
 from bough.db import Database
 from bough.formats.types import Format
 from bough.model import Node
+from bough.values import replace, value
 
 if TYPE_CHECKING:
     from bough.store import Store
@@ -40,15 +41,20 @@ def context_at(
         if row is None:
             return fit([], format, budget, strict=strict)
         n, _, _, _, turn, _, weight, newest_summary = row
-        scale = 1.0 if counter else measured_scale(store.db, n)
+        counted = Counted() if counter else last_count(store.db, n)
         summary, base = summary_at(store, newest_summary)
         if counter is not None or budget is None:
             path = store.load(store.db.rows("path_from", n, base, 0))[::-1]
-            return fit(with_covered(summary, path), format, budget, counter=counter, scale=scale, strict=strict)
-        window = Window(limit_for(budget, scale, summary, counter), base)
-        rows = store.db.rows("path_from", n, window.threshold(weight), turn if turn is not None else n)
-        rest = [node for node in store.load(rows)[::-1] if node.weight > base and node.kind == "message"]
-    return fit_window(summary, rest, format, window, scale=scale, strict=strict)
+            path = path if summary is None or summary in path else [summary, *path]
+            made = fit(path, format, budget, counter=counter, scale=counted.scale, strict=strict)
+        else:
+            window = Window(limit_for(budget, counted.scale, summary, counter), base)
+            rows = store.db.rows("path_from", n, window.threshold(weight), turn if turn is not None else n)
+            rest = [node for node in store.load(rows)[::-1] if node.weight > base and node.kind == "message"]
+            made = fit_window(summary, rest, format, window, scale=counted.scale, strict=strict)
+    if counted.weight is None or made.cut or made.elided or summary is not None:
+        return made
+    return replace(made, tokens=counted.tokens + round((weight - counted.weight) * counted.scale))
 
 
 def summary_at(store: Store, n: int | None) -> tuple[Node | None, int]:
@@ -60,24 +66,25 @@ def summary_at(store: Store, n: int | None) -> tuple[Node | None, int]:
     return summary, covered.weight if covered else 0
 
 
-def with_covered(summary: Node | None, path: list[Node]) -> list[Node]:
-    """The path, with its summary at the front where the walk ended before it came to one."""
-    return path if summary is None or summary in path else [summary, *path]
+@value
+class Counted:
+    """What the provider counted last on a path, and the weight of the path there."""
+
+    tokens: int = 0
+    weight: int | None = None
+
+    @property
+    def scale(self) -> float:
+        """How many of the provider's tokens one estimated token is; in coarse steps: it seldom moves the cut."""
+        return float(STEP ** round(log(self.tokens / self.weight) / log(STEP))) if self.weight else 1.0
 
 
-def measured_scale(db: Database, n: int) -> float:
-    """How many of the provider's tokens one estimated token has been on this path; 1 when nothing is known.
-
-    It is rounded to coarse steps, so that it does not move the cut every turn. A count that cannot be of the whole
-    path, because the request was cut or had long instructions, is not believed.
-    """
+def last_count(db: Database, n: int) -> Counted:
+    """The newest count on the path. One that cannot be of the whole path is not believed: it was cut."""
     row = db.row("counted_turns", n)
-    if row is None or not row[1]:
-        return 1.0
-    ratio = row[0] / row[1]
-    if not BELIEVABLE[0] <= ratio <= BELIEVABLE[1]:
-        return 1.0
-    return float(STEP ** round(log(ratio) / log(STEP)))
+    if row is None or not row[1] or not BELIEVABLE[0] <= row[0] / row[1] <= BELIEVABLE[1]:
+        return Counted()
+    return Counted(*row)
 
 
 def window_of(model: str) -> int | None:
