@@ -169,8 +169,11 @@ def test_deleting_a_leaf_leaves_the_rest(store: Store) -> None:
 
 
 def test_deleting_a_missing_id_is_no_error(store: Store) -> None:
+    ids = chain(store, 2)
     store.delete_messages(["nosuch"])
     store.delete_messages([], recursive=True)
+    store.delete_messages(["nosuch", ids[1]])
+    assert [node.id for node in store.list_messages()] == ids[:1]
 
 
 def test_deleting_all_of_a_subtree_by_name_needs_no_recursion(store: Store) -> None:

@@ -541,3 +541,17 @@ def test_a_file_says_whose_it_is_and_of_which_version(tmp_path: Path) -> None:
     connection = apsw.Connection(str(tmp_path / "a.db"))
     assert (connection.pragma("application_id"), connection.pragma("user_version")) == (APPLICATION_ID, VERSION)
     connection.close()
+
+
+def test_what_was_purged_is_in_no_file_after_a_vacuum(tmp_path: Path) -> None:
+    marker = "the word that must go " * 3
+    with bough.connect(tmp_path / "a.db") as store:
+        ids = store.save_messages([bough.Save(bough.user(marker)), bough.Save(bough.user("stays"))])
+        assert len(store.search("must")) == 1
+        store.delete_messages(ids[:1])
+        store.purge()
+        store.db.vacuum()
+        found = [path.name for path in tmp_path.iterdir() if b"the word that must go" in path.read_bytes()]
+        assert found == []
+        assert [node.message.text for node in store.list_messages()] == ["stays"]
+        assert store.verify() == []
