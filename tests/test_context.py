@@ -335,6 +335,17 @@ def test_the_providers_own_counts_correct_the_estimate(store: Store) -> None:
     assert session.context("openai.chat", 10_000).tokens == pytest.approx(2 * weight, rel=0.06)
 
 
+def test_what_a_tool_answers_after_the_last_count_is_counted_too(store: Store) -> None:
+    with store.session("s").turn("how thick? " * 100) as turn:
+        asked = sum(estimate(node.message) for node in turn.path())
+        turn.add(assistant("I look.", tool_call("c1", "girth")), usage=Usage(asked, 20))
+        turn.add(tool_result("c1", "word " * 200))
+        answered = estimate(turn.path()[-1].message)
+        assert turn.context("openai.chat", 10_000).tokens == pytest.approx(asked + 20 + answered, rel=0.06)
+        turn.add(assistant("Thick."), usage=Usage(asked + 400, 10))
+    assert store.session("s").context("openai.chat", 10_000).tokens == asked + 410
+
+
 def test_the_window_of_a_known_model_is_the_budget(store: Store) -> None:
     session = fill(store, 3)
     assert session.context("openai.chat", model="gpt-4o").fits

@@ -4,6 +4,7 @@ from bough.errors import (
     Ambiguous,
     BoughError,
     Busy,
+    ConfigError,
     Conflict,
     Corrupt,
     FormatError,
@@ -15,11 +16,13 @@ from bough.errors import (
     Refused,
     SchemaTooNew,
     StorageError,
+    ToolError,
 )
 from bough.ids import cli_key, delegate_key, discord_key, parse_key, telegram_key
 from bough.model import (
     Block,
     Finding,
+    Headline,
     Hit,
     Media,
     Message,
@@ -27,6 +30,7 @@ from bough.model import (
     Other,
     Save,
     SessionInfo,
+    Size,
     Text,
     Thinking,
     ToolCall,
@@ -41,6 +45,7 @@ from bough.model import (
     tool_result,
     user,
 )
+from bough.opening import connect
 from bough.protocols import (
     MessageDB,
     MessagesDeleter,
@@ -51,7 +56,7 @@ from bough.protocols import (
 )
 from bough.recorder import Kept, Recorder
 from bough.session import Session
-from bough.store import Store, connect
+from bough.store import Store
 from bough.tree import Tree
 from bough.turn import Turn
 
@@ -62,11 +67,13 @@ __all__ = [
     "Block",
     "BoughError",
     "Busy",
+    "ConfigError",
     "Conflict",
     "Corrupt",
     "Finding",
     "FormatError",
     "Full",
+    "Headline",
     "Hit",
     "ImporterError",
     "Invalid",
@@ -88,11 +95,13 @@ __all__ = [
     "SchemaTooNew",
     "Session",
     "SessionInfo",
+    "Size",
     "StorageError",
     "Store",
     "Text",
     "Thinking",
     "ToolCall",
+    "ToolError",
     "ToolResult",
     "Totals",
     "TrashEntry",

@@ -9,22 +9,22 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
-from bough import session, store, turns
+from bough import opening, session, store, turns
+from bough.db import StrPath
 from bough.errors import Busy
-from bough.model import Message, Node, SessionInfo, Status, TurnInfo
+from bough.model import ExternalName, Message, Node, SessionInfo, Status, TurnInfo
 from bough.recorder import Item, Kept, save_dialog
 from bough.turn import Turn
 
 if TYPE_CHECKING:
     from typing import Self
 
+    from bough.copying import Copied
+
 P = ParamSpec("P")
 R = TypeVar("R")
-
-THREADS = 4
 
 
 class _Facade:
@@ -48,11 +48,10 @@ def hop(verb: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P],
     return awaitable
 
 
-async def connect(where: str | Path | None = None, **options: Any) -> AsyncStore:
+async def connect(where: StrPath | None = None, **options: Any) -> AsyncStore:
     """Opens a store; as `bough.connect`."""
-    threads = ThreadPoolExecutor(THREADS, "bough")
-    opened = await asyncio.get_running_loop().run_in_executor(threads, lambda: store.connect(where, **options))
-    return AsyncStore(opened, threads)
+    opened = await asyncio.to_thread(opening.connect, where, **options)
+    return AsyncStore(opened, ThreadPoolExecutor(opened.db.concurrency, "bough"))
 
 
 class AsyncStore(_Facade):
@@ -76,17 +75,23 @@ class AsyncStore(_Facade):
     path = hop(store.Store.path)
     children = hop(store.Store.children)
     forest = hop(store.Store.forest)
+    outline = hop(store.Store.outline)
+    headlines = hop(store.Store.headlines)
+    size = hop(store.Store.size)
     label = hop(store.Store.label)
     find_id = hop(store.Store.find_id)
+    find_ids = hop(store.Store.find_ids)
     verify = hop(store.Store.verify)
     find_session = hop(store.Store.find_session)
     sessions = hop(store.Store.sessions)
+    sessions_through = hop(store.Store.sessions_through)
     delete_session = hop(store.Store.delete_session)
     turns = hop(store.Store.turns)
     turn_info = hop(store.Store.turn_info)
     usage = hop(store.Store.usage)
     find_external = hop(store.Store.find_external)
     name_externally = hop(store.Store.name_externally)
+    bring_in = hop(store.Store.bring_in)
     search = hop(store.Store.search)
     index = hop(store.Store.index)
     trash = hop(store.Store.trash)
@@ -103,9 +108,21 @@ class AsyncStore(_Facade):
         """A new session that stands at a message; as `Store.fork`."""
         return AsyncSession(await self._hop(self.sync.fork, id, key, title), self._threads)
 
+    async def copy_to(self, target: AsyncStore, progress: Callable[[int, int], None] | None = None) -> Copied:
+        """Makes another store a copy of this one; as `Store.copy_to`. `progress` is called in a thread."""
+        return await self._hop(self.sync.copy_to, target.sync, progress)
+
     def list_messages(self, offset: int = 0, limit: int | None = None, ascending: bool = False) -> AsyncIterator[Node]:
         """Every message, the newest first; as `Store.list_messages`."""
         return self._stream(lambda: self.sync.list_messages(offset, limit, ascending))
+
+    def list_turns(self) -> AsyncIterator[TurnInfo]:
+        """Every turn, the newest first; as `Store.list_turns`."""
+        return self._stream(self.sync.list_turns)
+
+    def list_names(self) -> AsyncIterator[ExternalName]:
+        """What others call the messages and sessions; as `Store.list_names`."""
+        return self._stream(self.sync.list_names)
 
     def content(self, id: str, position: int = 0, chunk: int = 65_536) -> AsyncIterator[bytes]:
         """The content of one block, a piece at a time; as `Store.content`."""
@@ -254,13 +271,14 @@ class AsyncTurn(_Facade):
     path = hop(Turn.path)
     context = hop(Turn.context)
     add = hop(Turn.add)
+    sketch = hop(Turn.sketch)
     complete = hop(Turn.complete)
     interrupt = hop(Turn.interrupt)
     fail = hop(Turn.fail)
 
-    async def delegate(self, agent: str, run_id: str | None = None, *, call_id: str | None = None) -> AsyncSession:
-        """A subagent's session, linked to the newest message of this turn."""
-        return AsyncSession(await self._hop(self.sync.delegate, agent, run_id, call_id=call_id), self._threads)
+    async def delegate(self, agent: str, run_id: str | None = None, **call: Any) -> AsyncSession:
+        """A subagent's session, linked to the newest message of this turn; as `Turn.delegate`."""
+        return AsyncSession(await self._hop(self.sync.delegate, agent, run_id, **call), self._threads)
 
 
 class AsyncRecorder:

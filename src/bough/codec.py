@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from hashlib import sha256
-from itertools import groupby
+from itertools import chain
 from operator import itemgetter
-from typing import Any, cast
+from typing import Any
 
 from bough import verbatim
 from bough.compress import compress, compress_if_it_pays, decompress
 from bough.db import Row, Value
+from bough.digest import full_hash
 from bough.errors import Corrupt, Invalid
 from bough.ids import is_plain
 from bough.model import (
     ROLES,
     Block,
     Json,
-    Kind,
     Media,
     Message,
     Node,
@@ -40,10 +39,15 @@ from bough.tokens import estimate
 from bough.values import value
 
 PACK_FROM = 512
-BLOB_FROM = 4096
+BLOB_FROM = 8192
 JSON_INLINE = 512
 ESCAPE = "\x01"
 BESIDE = ("extra", "raw", "envelope")
+
+# Values are made directly where there are thousands of them: calling the class first takes half as long again.
+new_text: Callable[..., Text] = Text.__new__
+new_message: Callable[..., Message] = Message.__new__
+new_node: Callable[..., Node] = Node.__new__
 
 # The columns of the `node` fragment.
 (
@@ -152,7 +156,7 @@ class _Writer:
             [position, inside, kind, modality, column(mime), column(call_id), column(name), *places, None, None]
         )
         self.held.append(content)
-        if block is not None:
+        if block is not None and not block.extra is block.raw is None:
             self._json += [(position, 10, block.extra), (position, 11, block.raw)]
         return position
 
@@ -191,7 +195,7 @@ def place_text(text: str) -> tuple[str | None, bytes | None, Blob | None]:
 
 def make_blob(data: bytes) -> Blob:
     smaller = compress_if_it_pays(data)
-    return Blob(sha256(data).digest(), len(data), "zstd" if smaller else None, smaller or data)
+    return Blob(full_hash(data), len(data), "zstd" if smaller else None, smaller or data)
 
 
 def column(text: str | None) -> str | None:
@@ -215,48 +219,55 @@ def nodes(rows: Sequence[Row], lookup: Callable[[list[int]], dict[int, str]]) ->
 
     `lookup` gives the ids of the parents, turns and covered nodes that are not among the rows.
     """
-    ids = {row[N]: row[ID] for row in rows}
-    named = {n for column_ in (PARENT, TURN, COVERS) for n in set(map(itemgetter(column_), rows))}
-    if missing := named - ids.keys() - {None}:
-        ids |= lookup(sorted(missing))
-    id_of, found = ids.get, []
-    for _, group in groupby(rows, itemgetter(N)):
-        mine = list(group)
-        head = mine[0][:POSITION]
-        _, id_, parent, turn, role, kind, covers, label, error, digest, envelope, created_at, weight = head
+    id_of = _names(rows, lookup).get
+    following = [*map(itemgetter(N), rows), None]
+    found: list[Node] = []
+    blocks: list[Any] = []
+    # Every message of every path passes through this loop: it takes a row apart once, and keeps no list of its rows.
+    for place, row in enumerate(rows, 1):
+        (
+            n, id_, parent, turn, role, kind, covers, label, error, digest, envelope, created_at, weight,
+            position, inside, type_, _, _, call_id, name, content, _, extra, raw, _, _,
+        ) = row  # fmt: skip
         try:
-            blocks = _plain(mine) if envelope is None else None
-            if blocks is None:
-                message = _general(role, error == 1, envelope, mine)
+            plain = inside is extra is raw is None and position == len(blocks)
+            blocks.append(_plain(type_, content or _content(row), call_id, name) if plain else None)
+            if n == following[place]:
+                continue
+            if envelope is None and all(blocks):
+                message = new_message(Message, role, tuple(blocks), error == 1, None)
             else:
-                message = Message(role, blocks, error == 1, None)
+                message = _general(role, error == 1, envelope, rows[place - len(blocks) : place])
             label = label and uncolumn(label)
         except (ValueError, TypeError, LookupError, AssertionError) as problem:
             raise Corrupt(f"The content of message {id_!r} is damaged: {problem}. Run verify().") from None
-        place, kind = (id_, id_of(parent), created_at), cast(Kind, kind or "message")
-        found.append(Node(*place, message, label, id_of(turn), digest, kind, id_of(covers), weight))
+        above, of_turn, covered = id_of(parent), id_of(turn), id_of(covers)
+        kind = kind or "message"
+        found.append(new_node(Node, id_, above, created_at, message, label, of_turn, digest, kind, covered, weight))
+        blocks = []
     return found
 
 
-def _plain(rows: list[Row]) -> tuple[Block, ...] | None:
-    """The blocks of nearly every message: texts, calls and results with nothing beside them. None for any other."""
-    blocks: list[Block] = []
-    for place, row in enumerate(rows):
-        if row[POSITION] != place or row[INSIDE] is not None or row[EXTRA] is not None or row[RAW] is not None:
-            return None
-        kind, content = row[TYPE], row[CONTENT]
-        if content is None and (content := _content(row)) is None:
-            return None
-        if kind == "text":
-            blocks.append(Text(content, None, None))
-        elif kind == "tool_call":
-            blocks.append(ToolCall(uncolumn(row[CALL_ID]) or "", uncolumn(row[NAME]) or "", content, None, None))
-        elif kind == "tool_result":
-            parts = (Text(content, None, None),)
-            blocks.append(ToolResult(uncolumn(row[CALL_ID]) or "", parts, False, uncolumn(row[NAME]), None, None))
-        else:
-            return None
-    return tuple(blocks)
+def _names(rows: Sequence[Row], lookup: Callable[[list[int]], dict[int, str]]) -> dict[int, str]:
+    """The ids of all nodes that the rows speak of."""
+    ids: dict[int, str] = {row[N]: row[ID] for row in rows}
+    named = set(chain.from_iterable(map(itemgetter(PARENT, TURN, COVERS), rows)))
+    if missing := named - ids.keys() - {None}:
+        ids |= lookup(sorted(missing))
+    return ids
+
+
+def _plain(kind: str, content: str | None, call_id: str | None, name: str | None) -> Block | None:
+    """The block of nearly every row: a text, a call or a result, with nothing beside it. None for any other."""
+    if content is None:
+        return None
+    if kind == "text":
+        return new_text(Text, content, None, None)
+    if kind == "tool_call":
+        return ToolCall(uncolumn(call_id) or "", uncolumn(name) or "", content, None, None)
+    if kind == "tool_result":
+        return ToolResult(uncolumn(call_id) or "", (Text(content, None, None),), False, uncolumn(name), None, None)
+    return None
 
 
 def _content(row: Row) -> Any:
@@ -332,9 +343,14 @@ def json_value(text: str | None) -> Json:
 
 def session_info(row: Row) -> SessionInfo:
     """A session from a row of the `session` fragment."""
-    values = list(row)
-    values[5], values[6], values[12] = uncolumn(row[5]), uncolumn(row[6]), json_value(row[12])
-    return SessionInfo(*values)
+    (
+        key, channel, channel_id, head, revision, directory, title, agent, model,
+        parent, caller, origin, extra, made, used, cursor,
+    ) = row  # fmt: skip
+    return SessionInfo(
+        key, channel, channel_id, head, revision, uncolumn(directory), uncolumn(title), agent, model,
+        parent, caller, origin, json_value(extra), made, used, cursor,
+    )  # fmt: skip
 
 
 def turn_info(row: Row) -> TurnInfo:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator
-from typing import Any
+from io import BufferedReader, RawIOBase
+from typing import IO, Any
 
 LEVEL = 3
 SAMPLE = 16_384
@@ -59,6 +60,29 @@ def decompress_chunks(chunks: Iterable[bytes], size: int) -> Iterator[bytes]:
             yield piece
     except _module().ZstdError as error:
         raise ValueError(str(error)) from None
+
+
+def decompressed(stream: IO[bytes]) -> IO[bytes]:
+    """The content of a compressed file, as a file. Reading raises `ValueError` for damaged data."""
+    return BufferedReader(_Reader(_module().ZstdDecompressor().stream_reader(stream, read_across_frames=True)))
+
+
+class _Reader(RawIOBase):
+    def __init__(self, reader: Any) -> None:
+        self._reader = reader
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            return self._reader.readinto(buffer)  # type: ignore[no-any-return]
+        except _module().ZstdError as error:
+            raise ValueError(str(error)) from None
+
+    def close(self) -> None:
+        self._reader.close()
+        super().close()
 
 
 class _Source:

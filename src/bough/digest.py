@@ -10,11 +10,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from hashlib import blake2b, sha256
 
 from bough.model import Block, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
 
 SIZE = 16
+
+# hashlib loads OpenSSL, which takes longer than the rest of a module does; who only reads needs none of it.
+
+
+def short_hash(data: bytes) -> bytes:
+    """128 bits, for what is compared inside bough."""
+    from hashlib import blake2b
+
+    return blake2b(data, digest_size=SIZE).digest()
+
+
+def full_hash(data: bytes) -> bytes:
+    """The SHA-256 of a content, which anybody can check."""
+    from hashlib import sha256
+
+    return sha256(data).digest()
 
 
 def chain(messages: Iterable[Message], parent: bytes = b"") -> list[bytes]:
@@ -31,7 +46,7 @@ def digest(message: Message, parent: bytes = b"") -> bytes:
     parts = [parent, f"{message.role} {int(message.error)};".encode()]
     for block in message.blocks:
         _feed(parts, block)
-    return blake2b(b"".join(parts), digest_size=SIZE).digest()
+    return short_hash(b"".join(parts))
 
 
 def _feed(parts: list[bytes], block: Block) -> None:
@@ -49,7 +64,7 @@ def _feed(parts: list[bytes], block: Block) -> None:
                 _feed(parts, part)
         case Media():
             if block.data is not None:
-                _fields(parts, b"media", block.kind, block.mime, sha256(block.data).hexdigest())
+                _fields(parts, b"media", block.kind, block.mime, full_hash(block.data).hex())
             else:
                 tag = b"url" if block.url is not None else b"file"
                 _fields(parts, tag, block.kind, block.mime, block.url or block.file_id or "")

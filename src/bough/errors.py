@@ -7,9 +7,11 @@
     ├── Busy             another writer holds the session, or the file
     ├── Refused          understood, and against the rules of the store
     ├── Invalid          an argument that makes no sense
+    ├── ConfigError      a configuration that cannot be followed
     ├── FormatError      a provider's payload that cannot be read, or written without loss
     ├── ImporterError    a file that cannot be imported
     ├── ProviderError    a model that did not answer
+    ├── ToolError        a tool, or a server of tools, that cannot be used
     └── StorageError     the database failed
         ├── SchemaTooNew     written by a newer bough
         ├── Corrupt          the file, or what it says, is damaged
@@ -20,6 +22,19 @@ its docstring.
 """
 
 from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+ProviderTrouble: TypeAlias = Literal[
+    "key",  # no key, or one that is not accepted
+    "rate_limit",  # too many requests, or no credit left
+    "down",  # cannot be reached, or failed on its own side
+    "refused",  # understood, and not answered: against its rules, or a request it does not accept
+    "not_found",  # no such model, address, file or weights
+    "context_too_long",  # more than the model can read
+    "cut",  # the answer stopped in the middle; what came is kept
+    "other",
+]
 
 
 class BoughError(Exception):
@@ -67,6 +82,12 @@ class Invalid(BoughError):
     code = "invalid"
 
 
+class ConfigError(BoughError):
+    """The configuration cannot be followed; `bough config path` says where it is."""
+
+    code = "config"
+
+
 class FormatError(BoughError):
     """The payload cannot be read, or cannot be written without loss."""
 
@@ -83,6 +104,30 @@ class ProviderError(BoughError):
     """The model did not answer."""
 
     code = "provider"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        kind: ProviderTrouble = "other",
+        status: int | None = None,
+        retry_after: float | None = None,
+        passing: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.status = status
+        """The HTTP status, where there was one."""
+        self.retry_after = retry_after
+        """How many seconds the provider asks us to wait."""
+        self.passing = passing
+        """Whether the same request may succeed later."""
+
+
+class ToolError(BoughError):
+    """The tool cannot be used."""
+
+    code = "tool"
 
 
 class StorageError(BoughError):

@@ -13,6 +13,9 @@ ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 LENGTH = 6
 SHORTEST_PREFIX = 4
 LONGEST_KEY = 512
+_DIGITS = bytes(ord(ALPHABET[byte % 36]) for byte in range(256))
+_UNEVEN = bytes(range(252, 256))
+"""Bytes that would make some digits likelier than others."""
 DELEGATE = ":delegate:"
 AFTER_ALL = "\U0010ffff"
 """Sorts after every character of an id."""
@@ -20,12 +23,10 @@ AFTER_ALL = "\U0010ffff"
 
 def mint(length: int = LENGTH) -> str:
     """A random id."""
-    number = int.from_bytes(os.urandom(length + 2), "big")
-    characters = []
-    for _ in range(length):
-        number, digit = divmod(number, 36)
-        characters.append(ALPHABET[digit])
-    return "".join(characters)
+    drawn = b""
+    while len(drawn) < length:
+        drawn += os.urandom(length + 2).translate(_DIGITS, _UNEVEN)
+    return drawn[:length].decode()
 
 
 def mint_free(count: int, taken: Callable[[list[str]], Collection[str]]) -> list[str]:
@@ -52,6 +53,11 @@ def check_id(id: str) -> str:
     if not isinstance(id, str) or not is_plain(id):
         raise Invalid(f"An id is a plain text, not {id!r:.60}.")
     return id
+
+
+def is_id(text: str) -> bool:
+    """Whether a store may have minted this id."""
+    return LENGTH <= len(text) <= 2 * LENGTH and not text.strip(ALPHABET)
 
 
 def is_plain(text: str) -> bool:

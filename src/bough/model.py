@@ -110,6 +110,15 @@ Part: TypeAlias = str | Block
 
 
 @value
+class Tool:
+    """A tool that a model may call: its name, what it is for, and the JSON Schema of its arguments."""
+
+    name: str
+    description: str
+    parameters: Json
+
+
+@value
 class Message:
     """A role and its blocks, in order. `envelope` is what the provider sent around the content, verbatim."""
 
@@ -155,6 +164,30 @@ class Node:
     @property
     def role(self) -> Role:
         return self.message.role
+
+
+@value
+class Headline:
+    """A message in an outline: where it stands, and the first words of it."""
+
+    id: str
+    parent_id: str | None
+    created_at: int
+    role: Role
+    words: str
+    """At most a few hundred characters: the text, or a call, a result, the name of a picture."""
+    label: str | None = None
+    turn_id: str | None = None
+    kind: Kind = "message"
+    status: Status | None = None
+    """How its turn ended; None outside any turn."""
+    sessions: tuple[str, ...] = ()
+    """The keys of the sessions that stand here."""
+
+    @property
+    def is_subagents(self) -> bool:
+        """Whether a subagent's run added it."""
+        return self.label is not None and self.label.startswith("subagent:")
 
 
 @value
@@ -231,6 +264,8 @@ class TurnInfo:
     started_at: int = 0
     first_token_at: int | None = None
     finished_at: int | None = None
+    context_tokens: int | None = None
+    """The size of the dialog after its last reply, as the provider counted it."""
 
 
 @value
@@ -258,6 +293,16 @@ class SessionInfo:
 
 
 @value
+class ExternalName:
+    """What others call a message or a session; nothing behind it when that was deleted."""
+
+    kind: str
+    value: str
+    message_id: str | None = None
+    session: str | None = None
+
+
+@value
 class Hit:
     """A message that a search found, with the words around the first match and the session whose turn said it."""
 
@@ -277,6 +322,19 @@ class TrashEntry:
     reason: str
     messages: int
     sessions: tuple[str, ...] = ()
+
+
+@value
+class Size:
+    """How much a store holds. `subagent_runs` are the trees that subagents began, and count among the trees."""
+
+    messages: int
+    trees: int
+    subagent_runs: int
+    sessions: int
+    turns: int
+    trashed: int
+    """Entries in the trash."""
 
 
 @value

@@ -1,7 +1,8 @@
 """Who holds a lease, and whether they are still alive.
 
 An owner is written as `place/process/started/token`: the place is a machine since it was booted (and a container in
-it), so that a process of this place can be looked up, and one of another place cannot.
+it), so that a process of this place can be looked up, and one of another place cannot. A store that other machines use
+too marks its places: there, two machines of one name are not one machine that was booted again.
 """
 
 from __future__ import annotations
@@ -9,17 +10,18 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from functools import lru_cache
-from pathlib import Path
 
 from bough.ids import mint
+
+SHARED = "+"
 
 _holders: set[str] = set()
 """The owners of this process that are at work. A turn that could not even be ended has let go."""
 
 
-def new_owner() -> str:
-    """A name for one holder in this process."""
-    return f"{_place()}/{os.getpid()}/{_stat(os.getpid())[1]}/{mint(10)}"
+def new_owner(shared: bool = False) -> str:
+    """A name for one holder in this process, in a store that other machines share or do not."""
+    return f"{SHARED if shared else ''}{_place()}/{os.getpid()}/{_stat(os.getpid())[1]}/{mint(10)}"
 
 
 def hold(owner: str) -> None:
@@ -38,7 +40,7 @@ def is_dead(owner: str) -> bool:
         place, process, started, _ = owner.rsplit("/", 3)
     except ValueError:
         return False
-    if place != _place():
+    if place.removeprefix(SHARED) != _place():
         return place.split("@")[0] == _place().split("@")[0] and _boot() not in place
     if int(process) == os.getpid():
         return owner not in _holders
@@ -55,7 +57,8 @@ def is_dead(owner: str) -> bool:
 @lru_cache(maxsize=1)
 def _boot() -> str:
     with suppress(OSError):
-        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            return file.read().strip()
     return "unknown"
 
 
@@ -72,6 +75,7 @@ def _place() -> str:
 def _stat(process: int) -> tuple[str, str]:
     """The state of a process, and when it began, so that a number used again is not taken for the same process."""
     with suppress(OSError, IndexError):
-        fields = Path(f"/proc/{process}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
+        with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
+            fields = file.read().rpartition(")")[2].split()
         return fields[0], fields[19]
     return "?", "?"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol, TypeAlias
 
 from bough.errors import Corrupt
 from bough.model import Node, Save
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Is told, from time to time, how much of how much has been done."""
 
 
 class MessagesSaver(Protocol):

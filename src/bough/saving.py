@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from bough import ids
@@ -27,6 +28,10 @@ class Entry:
     created_at: int | None = None
     kind: str = "message"
     covers: int | None = None
+    turn: int | None = None
+    """The number of its turn, where the entries of one list belong to several."""
+    name: str | None = None
+    """The id that it should have, if that is free."""
 
 
 @value
@@ -67,55 +72,72 @@ def insert(db: Database, entries: Sequence[Entry], now: int, turn: int | None = 
     """Stores the entries and says under which names. `turn` is a turn's number; with 0 the first entry opens one."""
     if not entries:
         return []
-    first = _next_number(db)
-    names = ids.mint_free(len(entries), lambda wanted: taken(db, wanted))
+    highest, ground = _ground(db, entries[0].parent)
+    grounds, first = {entries[0].parent: ground}, highest + 1
+    names = _names(db, entries)
     turn = first if turn == 0 else turn
-    grounds: list[Ground] = []
+    held = hold(db, [block[9] for entry in entries for block in entry.draft.blocks if block[9] is not None])
     messages, blocks = [], []
     for place, entry in enumerate(entries):
         n, d = first + place, entry.draft
         parent = entry.parent if entry.after is None else first + entry.after
-        below = _ground(db, parent) if entry.after is None else grounds[entry.after]
-        ground = below.under(entry, n, now + place)
-        grounds.append(ground)
+        if parent not in grounds:
+            grounds[parent] = _ground(db, parent)[1]
+        grounds[n] = ground = grounds[parent].under(entry, n, now + place)
         kind = None if entry.kind == "message" else entry.kind
         messages.append((
-            n, names[place], parent, turn, d.role, kind, entry.covers, ground.summary, ground.weight,
+            n, names[place], parent, entry.turn or turn, d.role, kind, entry.covers, ground.summary, ground.weight,
             column(entry.label), d.error, ground.digest, d.envelope, ground.time,
         ))  # fmt: skip
         for block in d.blocks:
-            held = None if block[9] is None else hold(db, block[9])
-            blocks.append((n, *block[:9], held, *block[10:]))
+            blocks.append((n, *block[:9], None if block[9] is None else held[block[9].digest], *block[10:]))
     db.run_many("insert_message", messages)
     db.run_many("insert_block", blocks)
     return [Saved(first + place, name) for place, name in enumerate(names)]
 
 
-def hold(db: Database, blob: Blob) -> int:
-    """The number of a blob that is stored now, or was before."""
-    if row := db.row("hold_blob", blob.digest):
-        return int(row[0])
-    row = db.row("insert_blob", blob.digest, blob.size, blob.encoding)
-    assert row is not None
-    db.run("insert_blob_bytes", row[0], blob.bytes)
-    return int(row[0])
+def hold(db: Database, blobs: Sequence[Blob]) -> dict[bytes, int]:
+    """The numbers of blobs that are stored now, or were before, by their digests."""
+    if not blobs:
+        return {}
+    times = Counter(blob.digest for blob in blobs)
+    held: dict[bytes, int] = dict(db.rows_many("hold_blob", list(times.items())))
+    fresh = {blob.digest: blob for blob in blobs if blob.digest not in held}
+    if fresh:
+        added: dict[bytes, int] = dict(db.rows_many("insert_blob", [
+            (blob.digest, blob.size, blob.encoding, times[blob.digest]) for blob in fresh.values()
+        ]))  # fmt: skip
+        db.run_many("insert_blob_bytes", [(n, fresh[digest].bytes) for digest, n in added.items()])
+        held |= added
+    return held
 
 
-def _next_number(db: Database) -> int:
-    row = db.row("highest")
-    assert row is not None
-    return int(row[0]) + 1
+def _names(db: Database, entries: Sequence[Entry]) -> list[str]:
+    """An id for each entry: the one it asks for, or a new one."""
+    asked = [entry.name for entry in entries if entry.name is not None]
+    if not asked:
+        return ids.mint_free(len(entries), lambda wanted: taken(db, wanted))
+    used = taken(db, asked)
+    free = {name for name in asked if name not in used}
+    minted = iter(ids.mint_free(len(entries), lambda wanted: taken(db, wanted) | free.intersection(wanted)))
+    return [entry.name if entry.name in free else next(minted) for entry in entries]
+
+
+def next_number(db: Database) -> int:
+    """The number that the next message gets; the ones after it follow."""
+    return _ground(db, None)[0] + 1
 
 
 def taken(db: Database, wanted: list[str]) -> set[str]:
     return {row[0] for row in db.rows("taken", json_list(wanted))}
 
 
-def _ground(db: Database, n: int | None) -> Ground:
-    """What a stored message gives to its children."""
+def _ground(db: Database, n: int | None) -> tuple[int, Ground]:
+    """The highest number in use, and what a stored message gives to its children."""
+    row = db.row("ground", n)
+    assert row is not None
     if n is None:
-        return Ground()
-    row = db.row("step", n)
-    if row is None:
+        return row[0], Ground()
+    if row[1] is None:
         raise NotFound("The message to continue from was deleted in the meantime; nothing was saved.")
-    return Ground(row[2], *row[5:])
+    return row[0], Ground(*row[1:])

@@ -96,6 +96,13 @@ def is_behind(db: Database) -> bool:
     return row is not None and (row[0] < row[2] or row[1] != FORMAT)
 
 
+def progress(db: Database) -> tuple[int, int]:
+    """Up to which number the index has come, and the newest there is."""
+    row = db.row("search_state")
+    assert row is not None
+    return row[0], row[2]
+
+
 def index_page(db: Database, load: Load) -> bool:
     """Indexes the next messages, in the caller's transaction; says whether there may be more."""
     row = db.row("search_state")
@@ -108,7 +115,7 @@ def index_page(db: Database, load: Load) -> bool:
     numbers = list(dict.fromkeys(row[0] for row in rows))
     db.run("unindex", json_list(numbers))
     words = [(n, spell_out(words_of(node.message))) for n, node in zip(numbers, load(rows), strict=True)]
-    db.run_many("index_words", [(n, text) for n, text in words if text])
+    db.run_many("index_words", [(n, db.words(text)) for n, text in words if text])
     reached = numbers[-1] if numbers else newest
     if reached <= indexed < newest:
         raise Corrupt("The list of messages does not go on; the file is damaged. Run verify().")

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
-from bough import ids, lookup, recording, sessions, turns
+from bough import ids, lookup, sessions, turns
 from bough.codec import draft
 from bough.errors import Busy, Conflict, Invalid, NotFound, Refused
 from bough.model import Json, Message, Node, SessionInfo, Status, Totals, TurnInfo, Usage, user
@@ -144,7 +144,7 @@ class Session:
         self, message: Message | str | None, resume: str | None, key: str | None, given: Provenance, lease: float
     ) -> Callable[[], Turn]:
         """One try at opening a turn; it raises `Busy` instead of waiting."""
-        db, owner = self.store.db, new_owner()
+        db, owner = self.store.db, new_owner(self.store.db.shared)
         first = user(message) if isinstance(message, str) else message or user()
         prepared = draft(first)
 
@@ -204,12 +204,14 @@ class Session:
         Where the dialog departs from what is stored it becomes a branch. The user's words without a reply are kept, and
         the session moves past them when the reply is recorded. Gives the ids of the messages that were new.
         """
+        from bough.recording import record
+
         messages = [item.message if isinstance(item, Node) else item for item in dialog]
         entries = one_after_another(messages, self.label)
         given = Provenance(model)
 
         def save(now: int) -> list[str]:
-            return recording.record(self.store.db, self.key, entries, now, given)
+            return record(self.store.db, self.key, entries, now, given)
 
         return retry(lambda: self.store.write(save), wait)
 
@@ -272,16 +274,24 @@ class Session:
         return None if archived is None else Session(self.store, archived)
 
     def delegate(
-        self, agent: str, run_id: str | None = None, *, message: str | None = None, call_id: str | None = None
+        self,
+        agent: str,
+        run_id: str | None = None,
+        *,
+        message: str | None = None,
+        call_id: str | None = None,
+        own: bool = False,
     ) -> Session:
         """The session in which a subagent works for this one: `{key}:delegate:{agent}`.
 
         What is added through it is labelled `subagent:{agent}:{run_id}` and linked to the message (by default this
-        session's head) and the tool call that started it.
+        session's head) and the tool call that started it. With `own` the run has a session of its own, called
+        `{key}:delegate:{agent}:{run_id}`, so that several runs of one agent may be at work at the same time.
         """
-        key, caller = ids.delegate_key(self.key, agent), message or self.head
-        self.store.write(lambda now: sessions.delegate(self.store.db, self.key, key, caller, now))
-        label = ids.subagent_label(agent, run_id or ids.mint(8))
+        run_id, caller = run_id or ids.mint(8), message or self.head
+        key = ids.delegate_key(self.key, f"{agent}:{run_id}" if own else agent)
+        self.store.write(lambda now: sessions.delegate(self.store.db, self.key, key, agent, caller, now))
+        label = ids.subagent_label(agent, run_id)
         return Session(self.store, key, label, None if caller is None else (caller, call_id))
 
     # Inside ---------------------------------------------------------------------------------------------------------

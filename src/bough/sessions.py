@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bough import ids, lookup, trash, turns
-from bough.codec import column, json_text, session_info
+from bough.codec import column, json_list, json_text, session_info
 from bough.db import Database, Value
 from bough.errors import Conflict
 from bough.model import Json, SessionInfo
@@ -111,11 +111,13 @@ def new(db: Database, key: str, title: str | None, now: int) -> str | None:
     return archived
 
 
-def delegate(db: Database, parent: str, child: str, message: str | None, now: int) -> None:
+def delegate(db: Database, parent: str, child: str, agent: str, message: str | None, now: int) -> None:
     """Makes a delegate's session, and remembers which session, and which message of it, it works for."""
     number = None if message is None else lookup.number(db, message)
     owner = turns.state(db, parent).n
-    db.run("link_session", owner, number, make_or_update(db, child, Description(), now))
+    row = db.row("session_state", child)
+    made = row[0] if row else insert(db, child, Description(agent=agent), now)
+    db.run("link_session", owner, number, made)
 
 
 def family(db: Database, key: str) -> list[turns.State]:
@@ -124,6 +126,13 @@ def family(db: Database, key: str) -> list[turns.State]:
     for member in members:
         members += [turns.state(db, child) for _, child in db.rows("child_sessions", member.n)]
     return members
+
+
+def passing(db: Database, n: int) -> list[SessionInfo]:
+    """The sessions that stand at a message or below it, the most recently used first."""
+    below = json_list(below for (below,) in db.rows("with_descendants", json_list([n])))
+    rows = [db.row("session_by_number", session) for session, _ in db.rows("sessions_at", below, None)]
+    return sorted((session_info(row) for row in rows if row), key=lambda info: -info.cursor)
 
 
 def idle(db: Database, before: int, now: int) -> list[SessionInfo]:

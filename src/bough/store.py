@@ -6,26 +6,40 @@ Transactions begin and end here. What happens inside one is in the module of its
 
 from __future__ import annotations
 
-import os
-import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from bough import codec, compress, lookup, saving, search, sessions, trash, turns, verify
+from bough import codec, lookup, outline, saving, search, sessions, trash, turns
 from bough.codec import column, json_list
-from bough.db import Row
-from bough.db.sqlite import PATIENCE, SQLite
+from bough.db import Database, Row, StrPath
 from bough.errors import Corrupt, Invalid, NotFound, Refused
-from bough.ids import check_id, names, parse_key
-from bough.model import Finding, Hit, Json, Node, Save, SessionInfo, Totals, TrashEntry, TurnInfo
+from bough.ids import AFTER_ALL, check_id, names, parse_key
+from bough.model import (
+    ExternalName,
+    Finding,
+    Headline,
+    Hit,
+    Json,
+    Node,
+    Save,
+    SessionInfo,
+    Size,
+    Totals,
+    TrashEntry,
+    TurnInfo,
+)
 from bough.session import Session
 from bough.tree import Tree, grow
 
 if TYPE_CHECKING:
     from datetime import timedelta
     from typing import Self
+
+    from bough.copying import Copied
+    from bough.history import Archive, Brought, Conversation
+    from bough.lots import Work
+    from bough.protocols import Progress
 
 T = TypeVar("T")
 EVERYTHING = 2**62
@@ -37,44 +51,10 @@ def now() -> int:
     return time.time_ns() // 1000
 
 
-def default_path() -> Path:
-    """Where conversations are kept when nobody says where: `$BOUGH_DB`, or `bough.db` in the user's data directory."""
-    if named := os.environ.get("BOUGH_DB"):
-        return Path(named).expanduser()
-    home = Path.home()
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = home / "Library" / "Application Support"
-    else:
-        base = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share")
-    directory = base / "bough"
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return directory / "bough.db"
-
-
-def connect(
-    where: str | Path | None = None,
-    *,
-    journal: Literal["wal", "truncate"] = "wal",
-    patience: float = PATIENCE,
-    clock: Callable[[], int] = now,
-) -> Store:
-    """Opens a store, making the file if there is none. An older file is brought up to date, after a backup.
-
-    `patience` is how many seconds a write waits for other processes. Raises `NotFound` for a directory that does not
-    exist, `Refused` for another program's file or a network file system, `SchemaTooNew`, `Corrupt` and `StorageError`.
-    """
-    where = default_path() if where is None else where
-    if str(where).partition("://")[0] in ("postgres", "postgresql"):
-        raise Invalid(f"{where!r:.30}… names a PostgreSQL server; this version of bough keeps SQLite files.")
-    return Store(SQLite(Path(where).expanduser(), journal=journal, patience=patience), clock)
-
-
 class Store:
     """Conversations in one place. Safe to use from several threads; `with` closes it."""
 
-    def __init__(self, db: SQLite, clock: Callable[[], int] = now) -> None:
+    def __init__(self, db: Database, clock: Callable[[], int] = now) -> None:
         self.db = db
         self.clock = clock
         if not db.read_only and any(turns.is_abandoned(row, clock()) for row in db.rows("running_turns")):
@@ -152,19 +132,50 @@ class Store:
 
     def path(self, id: str, last: int | None = None) -> list[Node]:
         """The dialog that leads to a message, root first; only the end of it with `last`. Raises `NotFound`."""
-        return self.load_path("path", id, last) or self.load_path("path", lookup.full_id(self.db, id), last)
+        return self.load_path("path", check_id(id), last) or self.load_path("path", lookup.full_id(self.db, id), last)
 
     def children(self, id: str) -> list[Node]:
         """The messages that follow a message, oldest first. Raises `NotFound`."""
         with self.db.reading():
             return self.load(self.db.rows("children", lookup.number(self.db, id)))
 
-    def forest(self, id: str | None = None) -> list[Tree]:
+    def forest(self, id: str | None = None) -> list[Tree[Node]]:
         """All trees, the most recently active last; or the one tree that begins at a message."""
         if id is None:
             return grow(self.list_messages(ascending=True))
         with self.db.reading():
             return grow(self.load(self.db.rows("subtree", lookup.number(self.db, id))))
+
+    def outline(
+        self, id: str | None = None, *, whole: bool = False, limit: int | None = None, subagents: bool = True
+    ) -> list[Tree[Headline]]:
+        """As `forest`, with the first words of each message only; of the most recently active trees with `limit`.
+
+        With `whole` it is the tree that the message stands in. Without `subagents`, what their runs began is left out.
+        Raises `NotFound`.
+        """
+        if limit is not None and limit < 1:
+            raise Invalid("limit is at least 1.")
+        with self.db.reading():
+            if id is None:
+                roots = outline.recent_roots(self.db, limit, subagents)
+            else:
+                number = lookup.number(self.db, id)
+                roots = [outline.root_above(self.db, number) if whole else number]
+            trees = grow(outline.headlines(self.db, roots, below=True))
+        return trees[-limit:] if limit else trees
+
+    def headlines(self, ids: Sequence[str]) -> list[Headline]:
+        """The first words of these messages, in this order. Raises `NotFound` naming the ones that are not there."""
+        with self.db.reading():
+            numbers = lookup.numbers(self.db, ids)
+            wanted = sorted(set(numbers.values()))
+            found = dict(zip(wanted, outline.headlines(self.db, wanted, below=False), strict=True))
+        return [found[numbers[id]] for id in ids]
+
+    def size(self) -> Size:
+        """How much is in the store."""
+        return outline.size(self.db)
 
     def fork(self, id: str, key: str | None = None, title: str | None = None) -> Session:
         """A new session that stands at a message. Nothing is copied. Raises `NotFound`; `Conflict` for a key in use."""
@@ -182,28 +193,42 @@ class Store:
             except NotFound:
                 return None
 
-    def verify(self, repair: bool = False) -> list[Finding]:
-        """Everything that is wrong with the store: damaged, missing, dangling. `repair` mends what is safe to mend."""
+    def find_ids(self, prefix: str, limit: int = 50) -> list[str]:
+        """The newest ids that begin like this, the newest first: what a shell offers to complete."""
+        return [id for (id,) in self.db.rows("newest_by_prefix", check_id(prefix), prefix + AFTER_ALL, limit)]
+
+    def verify(self, repair: bool = False, progress: Progress | None = None) -> list[Finding]:
+        """Everything that is wrong with the store: damaged, missing, dangling. `repair` mends what is safe to mend.
+
+        `progress` is told, from time to time, how many messages of how many have been looked at.
+        """
+        from bough.verify import findings
+
         found = []
-        for finding, mend in verify.findings(self.db, self.load, self.clock()):
+        for finding, mend in findings(self.db, self.load, self.clock(), progress):
             if repair and mend is not None:
                 self.write(lambda _, mend=mend: mend())  # type: ignore[misc]
                 finding = Finding(finding.code, finding.subject, finding.detail, True)
             found.append(finding)
         return found
 
+    def copy_to(self, target: Store, progress: Progress | None = None) -> Copied:
+        """Makes another store, of any engine, a copy of this one: everything, with its ids, its trash and its names.
+
+        The target is empty, or an earlier copy: then it gets what is new, and loses what was deleted here. This store
+        may be written to meanwhile; copying again brings the rest. `progress` is told how many messages have been
+        copied, and how many there are. Raises `Refused`, before anything is written, when the target has a history of
+        its own, and `Corrupt` when what arrived is not what was sent.
+        """
+        from bough.copying import copy
+
+        return copy(self.db, target.db, target.clock(), progress)
+
     def content(self, id: str, position: int = 0, chunk: int = 65_536) -> Iterator[bytes]:
         """The content of one block, as bytes, a piece at a time: for what is too large to hold in memory."""
-        with self.db.reading():
-            row = self.db.row("content_place", lookup.number(self.db, id), position)
-            blob = self.db.row("blob", row[2]) if row and row[2] is not None else None
-        if row is None:
-            raise NotFound(f"Message {id!r} has no block {position}.")
-        if row[2] is not None:
-            if blob is None:
-                raise Corrupt(f"The content of block {position} of message {id!r} is gone; run verify().")
-            return self._blob_content(blob[0], blob[1], blob[2], chunk)
-        return iter([compress.decompress(row[1]) if row[1] is not None else (row[0] or "").encode()])
+        from bough.contents import content
+
+        return content(self.db, id, position, chunk)
 
     # Sessions -------------------------------------------------------------------------------------------------------
 
@@ -238,7 +263,10 @@ class Store:
         limit: int | None = None,
         before: int | None = None,
     ) -> list[SessionInfo]:
-        """The sessions, the most recently used first. `before` is the `cursor` of the last one already seen."""
+        """The sessions, the most recently used first. `before` is the `cursor` of the last one already seen.
+
+        Without `delegates`, those in which a subagent works are left out, whoever called it.
+        """
         rows = self.db.rows(
             "sessions",
             EVERYTHING if before is None else before,
@@ -246,6 +274,11 @@ class Store:
             EVERYTHING if limit is None else limit,
         )  # fmt: skip
         return [codec.session_info(row) for row in rows]
+
+    def sessions_through(self, id: str) -> list[SessionInfo]:
+        """The sessions on whose path a message stands, the most recently used first. Raises `NotFound`."""
+        with self.db.reading():
+            return sessions.passing(self.db, lookup.number(self.db, id))
 
     def delete_session(self, key: str, *, keep: bool = True) -> None:
         """Deletes a session, its delegates, and every message that no other session reaches. Raises `NotFound`."""
@@ -257,6 +290,13 @@ class Store:
         """Turns, the newest first."""
         limit = EVERYTHING if limit is None else limit
         return [codec.turn_info(row) for row in self.db.rows("turns", session, status, EVERYTHING, limit)]
+
+    def list_turns(self) -> Iterator[TurnInfo]:
+        """Every turn, the newest first. A few are in memory at a time."""
+        at = EVERYTHING
+        while rows := self.db.rows("turns", None, None, at, PAGE):
+            yield from map(codec.turn_info, rows)
+            at = lookup.number(self.db, rows[-1][0])
 
     def turn_info(self, id: str) -> TurnInfo:
         """The turn whose first message is this. Raises `NotFound`."""
@@ -275,10 +315,10 @@ class Store:
 
     def find_external(self, kind: str, value: str) -> str | None:
         """The id of the message, or the key of the session, that others call this; or None."""
-        row = self.db.row("find_external", kind, value)
+        row = self.db.row("find_external", kind, column(value))
         if row is None:
             return None
-        if row[0] is not None:
+        if row[1] is None:
             return lookup.id_of(self.db, row[0])
         found = self.db.row("session_by_number", row[1])
         return found[0] if found else None
@@ -289,9 +329,50 @@ class Store:
         def work(_: int) -> None:
             number = None if message is None else lookup.number(self.db, message)
             owner = None if session is None else turns.state(self.db, session).n
-            self.db.run("insert_external", kind, value, number, owner)
+            self.db.run("insert_external", kind, column(value), number, owner)
 
         self.write(work)
+
+    def list_names(self) -> Iterator[ExternalName]:
+        """What others call the messages and sessions of this store. A few are in memory at a time."""
+        at = ("", "")
+        while rows := self.db.rows("external_page", *at, PAGE):
+            ids = lookup.ids_of(self.db, [row[2] for row in rows if row[2] is not None])
+            for kind, value, message, session in rows:
+                found = self.db.row("session_by_number", session) if session is not None else None
+                yield ExternalName(kind, codec.uncolumn(value) or "", ids.get(message), found[0] if found else None)
+            at = rows[-1][:2]
+
+    def bring_in(self, told: Conversation | Archive, *, again: bool = False, dry_run: bool = False) -> Brought:
+        """Stores a conversation that happened elsewhere, or an archive. Telling it again adds only what is new in it.
+
+        One that was deleted here stays deleted, unless `again`. With `dry_run` nothing is written. What was told before
+        an error stays, as messages that no session reaches, and the next time goes on from there.
+        """
+        from bough.history import Brought
+        from bough.lots import lots
+
+        work = self._work(told, again)
+        if work.is_unwanted:
+            return Brought("deleted", None)
+        items: Iterable[Any] = told.items
+        for lot in lots(items, work.skipped):
+            if dry_run:
+                work.count(lot)
+            else:
+                work = work.seen(lot) or self._add(work, lot)
+        return work.foresight() if dry_run else self.write(work.finish)
+
+    def _work(self, told: Conversation | Archive, again: bool) -> Work:
+        from bough.archives import Unpacking
+        from bough.bringing import Bringing
+        from bough.history import Archive
+
+        return Unpacking(self.db, again) if isinstance(told, Archive) else Bringing(self.db, told, again)
+
+    def _add(self, work: Work, lot: list[Any]) -> Work:
+        drafts = work.drafts(lot)
+        return self.write(lambda now: work.after(lot, drafts, now))
 
     # Search ---------------------------------------------------------------------------------------------------------
 
@@ -313,21 +394,30 @@ class Store:
     ) -> list[Hit]:
         """The messages that have all of these words. Signs in them mean themselves, unless `syntax` asks for a query.
 
-        `session` finds what is on the path of a session. `paths` adds the ids from the root to each hit.
+        `session` finds what is on the path of a session. `paths` adds the ids from the root to each hit. A store that
+        cannot be written finds what was indexed before; `index()` says whether that is everything.
         """
         self.index()
-        query = words if syntax else search.quote(words)
-        if query is None:
+        asked = words if syntax else search.quote(words)
+        if asked is None:
             return []
+        query = self.db.query(asked)
         filters = (role, column(label), since, until, channel, session, limit, offset)
         with self.db.reading():
             rows = self.db.rows("search_newest" if order == "newest" else "search_ranked", query, *filters)
             return search.hits(self.db, [n for (n,) in rows], words, paths, self.load)
 
-    def index(self) -> None:
-        """Brings the search index up to date. A search does this by itself."""
+    def index(self, progress: Progress | None = None) -> bool:
+        """Brings the search index up to date; says whether it is. A search does this by itself.
+
+        A store that can only be read keeps the index that it has. `progress` is told, from time to time, up to which
+        number of how many it has come.
+        """
         while not self.db.read_only and search.is_behind(self.db):
             self.write(lambda _: search.index_page(self.db, self.load))
+            if progress is not None:
+                progress(*search.progress(self.db))
+        return not search.is_behind(self.db)
 
     # Trash and retention --------------------------------------------------------------------------------------------
 
@@ -360,16 +450,15 @@ class Store:
                 return work(self.clock())
         return self.write(work)
 
-    def backup(self, target: str | Path) -> None:
+    def backup(self, target: StrPath) -> None:
         """Writes a consistent copy to a new file, while others go on writing. Raises `Refused` if the file exists."""
-        self.db.backup(Path(target))
+        self.db.backup(target)
 
     # For the modules of the store -----------------------------------------------------------------------------------
 
     def write(self, work: Callable[[int], T]) -> T:
         """Does work in one transaction, with one `now` for all of it."""
-        with self.db.writing():
-            return work(self.clock())
+        return self.db.transact(lambda: work(self.clock()))
 
     def load(self, rows: Sequence[Row]) -> list[Node]:
         """The nodes of these rows."""
@@ -378,24 +467,12 @@ class Store:
     def load_path(self, statement: str, name: str, last: int | None) -> list[Node]:
         """The load path: one statement, from the root to a message or to where a session stands."""
         with self.db.reading():
-            rows = self.db.rows(statement, name, -1 if last is None else last)
+            rows = self.db.rows(statement, name, EVERYTHING if last is None else last)
             path = self.load(rows)
         path.reverse()
         if last is None and rows and rows[-1][codec.PARENT] is not None:
             raise Corrupt(f"The path of {path[-1].id!r} does not lead to a root; run verify().")
         return path
-
-    def _blob_content(self, n: int, size: int, encoding: str | None, chunk: int) -> Iterator[bytes]:
-        stored = self.db.blob_chunks(n, chunk)
-        seen = 0
-        try:
-            for piece in compress.decompress_chunks(stored, chunk) if encoding == "zstd" else stored:
-                seen += len(piece)
-                yield piece
-        except ValueError as problem:
-            raise Corrupt(f"This content is damaged: {problem}. Run verify().") from None
-        if seen != size:
-            raise Corrupt(f"Only {seen} of {size} bytes of this content are left. Run verify().")
 
     def _pages(self, offset: int, limit: int, ascending: bool) -> Iterator[Node]:
         # No transaction is open between two pages: a reader that pauses must not keep the WAL from being emptied.

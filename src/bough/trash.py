@@ -47,7 +47,8 @@ def delete(
         return
     for session in removed:
         db.run("delete_session", session[0])
-    for statement in ("delete_externals", "delete_turns", "delete_blocks", "unindex", "delete_messages"):
+        db.run("keep_session_numbers", session[0])
+    for statement in ("forget_externals", "delete_turns", "delete_blocks", "unindex", "delete_messages"):
         db.run(statement, everything)
     if doomed:
         db.run("keep_numbers", doomed[-1])
@@ -69,10 +70,10 @@ def entries(db: Database) -> list[TrashEntry]:
 def find(db: Database, name: str) -> tuple[int, dict[str, Any]]:
     """The entry with this id, or the newest that holds this message or session."""
     if row := db.row("trash_entry", name):
-        return row[0], _read(row[1])
+        return row[0], read(row[1])
     for wanted in (name, SESSION + name):
         if row := db.row("trash_holding", wanted):
-            return row[0], _read(row[2])
+            return row[0], read(row[2])
     raise NotFound(f"Nothing in the trash is called {name!r}.")
 
 
@@ -88,7 +89,7 @@ def restore(db: Database, name: str, now: int) -> list[str]:
     for turn in rows["turns"]:
         if turn[2] is not None and db.row("turn_by_key", turn[1], turn[2]):
             turn[2] = None  # the turn was said again in the meantime, under the same key
-    for statement, kind in (("restore_message", "messages"), ("restore_block", "blocks"), ("insert_turn", "turns"),
+    for statement, kind in (("insert_message", "messages"), ("insert_block", "blocks"), ("insert_turn", "turns"),
                             ("restore_external", "externals")):  # fmt: skip
         db.run_many(statement, rows[kind])
     for row in rows["sessions"]:
@@ -113,18 +114,24 @@ def purge(db: Database, before: int) -> int:
     """Removes for good what was deleted before a moment; says how many entries that were."""
     old = db.rows("trash_before", before)
     for n, payload in old:
-        with suppress(Corrupt):  # what it held is not known any more; verify() counts again
-            _release(db, _read(payload))
-        db.run("delete_trash", n)
+        forget(db, n, payload)
     return len(old)
+
+
+def forget(db: Database, n: int, payload: bytes) -> None:
+    """Removes one entry for good."""
+    with suppress(Corrupt):  # what it held is not known any more; verify() counts again
+        _release(db, read(payload))
+    db.run("delete_trash", n)
 
 
 def payload_blobs(payload: bytes) -> dict[int, int]:
     """How often a payload holds each blob. Raises `Corrupt` when it cannot be read."""
-    return _blobs(_read(payload))
+    return blobs(read(payload))
 
 
-def _blobs(rows: dict[str, Any]) -> dict[int, int]:
+def blobs(rows: dict[str, Any]) -> dict[int, int]:
+    """How often the rows of an entry hold each blob."""
     counts: dict[int, int] = {}
     for block in rows["blocks"]:
         if block[10] is not None:
@@ -137,6 +144,7 @@ def _end_turns(db: Database, everything: str, now: int) -> None:
     for *turn, key in db.rows("running_turns_in", everything):
         if not turns.is_abandoned(tuple(turn), now):
             raise Refused(f"Session {key!r} is in the middle of a turn there; nothing was deleted.")
+        db.run("drop_sketch", turn[0])  # it would have followed what is being deleted
         turns.interrupt_abandoned(db, tuple(turn), now)
 
 
@@ -165,14 +173,14 @@ def _cut_turns(db: Database, doomed: set[int]) -> list[list[int]]:
 
 def _keep(db: Database, rows: dict[str, Any], now: int, reason: str) -> None:
     (name,) = ids.mint_free(1, lambda wanted: taken(db, wanted))
-    inserted = db.row("insert_trash", name, now, column(reason), len(rows["messages"]), _write(rows))
+    inserted = db.row("insert_trash", name, now, column(reason), len(rows["messages"]), write(rows))
     assert inserted is not None
     inside = [name, *(row[1] for row in rows["messages"]), *(SESSION + row[1] for row in rows["sessions"])]
     db.run_many("insert_trash_name", [(one, inserted[0]) for one in inside])
 
 
 def _release(db: Database, rows: dict[str, Any]) -> None:
-    db.run_many("release_blob", [(count, n) for n, count in _blobs(rows).items()])
+    db.run_many("release_blob", [(count, n) for n, count in blobs(rows).items()])
     db.run("sweep_blob_bytes")
     db.run("sweep_blobs")
 
@@ -182,7 +190,7 @@ def _place_of(db: Database, key: str, head: int | None) -> int | None:
     if head is None or db.row("step", head):
         return head
     for id_, payload in db.rows("trash_payloads"):
-        if any(message[0] == head for message in _read(payload)["messages"]):
+        if any(message[0] == head for message in read(payload)["messages"]):
             raise Refused(f"The message where session {key!r} stood is in the trash too ({id_!r}); restore that first.")
     return None
 
@@ -196,7 +204,9 @@ def _check_parents(db: Database, rows: dict[str, Any]) -> None:
             )
 
 
-def _write(rows: dict[str, Any]) -> bytes:
+def write(rows: dict[str, Any]) -> bytes:
+    """The rows of an entry as its payload."""
+
     def plain(value: object) -> object:
         if isinstance(value, bytes):
             return {"$bytes": b64encode(value).decode()}
@@ -205,7 +215,9 @@ def _write(rows: dict[str, Any]) -> bytes:
     return compress(json.dumps(rows, default=plain).encode())
 
 
-def _read(payload: bytes) -> dict[str, Any]:
+def read(payload: bytes) -> dict[str, Any]:
+    """The rows of an entry. Raises `Corrupt`."""
+
     def hook(value: dict[str, Any]) -> Any:
         return b64decode(value["$bytes"]) if "$bytes" in value else value
 

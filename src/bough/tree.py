@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Generic, TypeVar
 
-from bough.model import Node
+from bough.model import Headline, Node
+
+P = TypeVar("P", Node, Headline)
 
 
-class Tree:
-    """A node and what follows it. `latest` is the place, in the order of arrival, of the newest node in it."""
+class Tree(Generic[P]):
+    """A node or a headline, and what follows it. `newest` came last of all in it, at the place `latest`."""
 
-    __slots__ = ("children", "latest", "node")
+    __slots__ = ("children", "latest", "newest", "node")
 
-    def __init__(self, node: Node, place: int = 0) -> None:
-        self.node = node
-        self.children: list[Tree] = []
+    def __init__(self, node: P, place: int = 0) -> None:
+        self.node: P = node
+        self.children: list[Tree[P]] = []
+        self.newest: P = node
         self.latest = place
 
     def __repr__(self) -> str:
         return f"<Tree {self.node.id} with {len(self.children)} children>"
 
-    def walk(self) -> Iterator[tuple[int, Tree]]:
+    def walk(self) -> Iterator[tuple[int, Tree[P]]]:
         """Every tree in this one with its depth, parents first."""
         stack = [(0, self)]
         while stack:
@@ -28,7 +32,7 @@ class Tree:
             yield depth, tree
             stack.extend((depth + 1, child) for child in reversed(tree.children))
 
-    def branches(self) -> Iterator[tuple[int, Tree]]:
+    def branches(self) -> Iterator[tuple[int, Tree[P]]]:
         """As `walk`, but the depth grows only where the conversation really branches: the drawing order."""
         stack = [(0, self)]
         while stack:
@@ -37,31 +41,37 @@ class Tree:
             deeper = depth + 1 if len(tree.children) > 1 else depth
             stack.extend((deeper, child) for child in reversed(tree.children))
 
-    def leaves(self) -> Iterator[Node]:
+    def leaves(self) -> Iterator[P]:
         """Where the conversation could go on."""
         for _, tree in self.walk():
             if not tree.children:
                 yield tree.node
 
 
-def grow(nodes: Iterable[Node]) -> list[Tree]:
+def grow(nodes: Iterable[P]) -> list[Tree[P]]:
     """The trees that these nodes form, and the branches in them, the most recently active last.
 
     The nodes come in the order of their arrival, parents before their children. A node whose parent is not among them
     begins a tree.
     """
-    trees = {node.id: Tree(node, place) for place, node in enumerate(nodes)}
-    roots: list[Tree] = []
+    trees: dict[str, Tree[P]] = {node.id: Tree(node, place) for place, node in enumerate(nodes)}
+    roots: list[Tree[P]] = []
     for tree in trees.values():
         parent = trees.get(tree.node.parent_id or "")
         (parent.children if parent else roots).append(tree)
     for tree in reversed(trees.values()):
         parent = trees.get(tree.node.parent_id or "")
-        if parent:
-            parent.latest = max(parent.latest, tree.latest)
-    for siblings in (roots, *(tree.children for tree in trees.values() if len(tree.children) > 1)):
-        siblings.sort(key=lambda tree: tree.latest)
+        if parent and parent.latest < tree.latest:
+            parent.latest, parent.newest = tree.latest, tree.newest
+    roots.sort(key=_latest)
+    for tree in trees.values():
+        if len(tree.children) > 1:
+            tree.children.sort(key=_latest)
     return roots
+
+
+def _latest(tree: Tree[P]) -> int:
+    return tree.latest
 
 
 def turn_starts(path: Sequence[Node]) -> list[Node]:

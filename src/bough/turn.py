@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from bough import lookup, turns
 from bough.errors import Conflict, FormatError, Refused
-from bough.model import Json, Message, Node, Status, TurnInfo, Usage
+from bough.model import Json, Message, Node, Status, TurnInfo, Usage, assistant
 from bough.owner import let_go
-from bough.saving import one_after_another
+from bough.saving import Entry, one_after_another
 from bough.values import replace
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class Turn:
             provider=provider or told.provider or p.provider,
             request_id=request_id or told.request_id or p.request_id,
             usage=p.usage + counted,
-            context_tokens=turns.dialog_size(counted),
+            context_tokens=self._size(entries, counted),
             first_token_at=p.first_token_at or first_token_at,
             metadata={**p.metadata, **told.metadata, **(metadata or {})},
         )
@@ -117,16 +117,36 @@ class Turn:
         self._opened.last = saved[-1].n if saved else self._opened.last
         return [one.id for one in saved]
 
-    def delegate(self, agent: str, run_id: str | None = None, *, call_id: str | None = None) -> Session:
-        """A subagent's session, linked to the newest message of this turn."""
-        return self.session.delegate(agent, run_id, message=self.last, call_id=call_id)
+    def _size(self, entries: Sequence[Entry], counted: Usage) -> int | None:
+        """The size of the dialog with these messages: as counted, or as it was counted last and estimated since."""
+        before = self._opened.provenance.context_tokens
+        since = None if before is None else before + sum(entry.draft.weight for entry in entries)
+        size = turns.dialog_size(counted)
+        return since if size is None else size
+
+    def sketch(self, reply: Message | str) -> None:
+        """Keeps what has come of a reply so far, so that a crash in the middle of a stream does not lose it.
+
+        Every call takes the place of the one before, and a message that is added takes the place of all of them. If the
+        turn ends without the whole reply, or its writer dies, the sketch becomes the turn's last message, marked as an
+        error, and the turn is put aside. Raises `Invalid` for blocks other than text and thinking.
+        """
+        store, message = self.session.store, assistant(reply) if isinstance(reply, str) else reply
+        if self.status == "running":
+            store.write(lambda now: turns.sketch(store.db, self._opened, message, self.session.label, now, self._lease))
+
+    def delegate(
+        self, agent: str, run_id: str | None = None, *, call_id: str | None = None, own: bool = False
+    ) -> Session:
+        """A subagent's session, linked to the newest message of this turn; as `Session.delegate`."""
+        return self.session.delegate(agent, run_id, message=self.last, call_id=call_id, own=own)
 
     def complete(self) -> None:
-        """Makes the turn part of the session; one without a reply is put aside instead.
+        """Makes the turn part of the session; one without a reply, or with half of one, is put aside instead.
 
         Raises `Conflict` when the session was moved, or taken over, in the meantime; the turn is then a side branch.
         """
-        if self._end("complete", None) not in (None, turns.NO_REPLY):
+        if self._end("complete", None) not in (None, turns.NO_REPLY, turns.UNFINISHED):
             raise Conflict(
                 f"Session {self.session.key!r} moved on while turn {self.id!r} was being written. "
                 "The turn is kept as a side branch; fork from it to go on."

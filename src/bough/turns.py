@@ -7,22 +7,23 @@ does not complete stays as a side branch.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator, Mapping
-from hashlib import blake2b
 from types import MappingProxyType
 
 from bough import lookup
-from bough.codec import column, json_text, turn_info
+from bough.codec import column, draft, json_text, turn_info
 from bough.db import Database, Row
-from bough.digest import SIZE
+from bough.digest import short_hash
 from bough.errors import Busy, Conflict, Invalid, NotFound, Refused
-from bough.model import Json, Status, Usage
+from bough.model import Json, Message, Status, Text, Thinking, Usage
 from bough.owner import is_dead
 from bough.saving import Entry, Saved, insert
 from bough.values import value, workpiece
 
 NO_REPLY = "No reply was added."
+UNFINISHED = "The reply was still being written."
 LEASE = 900.0
 """Seconds that a turn may be silent before another writer may take the session over."""
 
@@ -47,7 +48,7 @@ class Provenance:
     def instructions_digest(self) -> bytes | None:
         if self.instructions is None:
             return None
-        return blake2b(self.instructions.encode("utf-8", "surrogatepass"), digest_size=SIZE).digest()
+        return short_hash(self.instructions.encode("utf-8", "surrogatepass"))
 
 
 def dialog_size(usage: Usage | None) -> int | None:
@@ -122,6 +123,7 @@ def is_leased(session: State, now: int) -> bool:
 def interrupt_abandoned(db: Database, row: Row, now: int) -> None:
     """Puts aside a turn, by the beginning of a row of `running_turns`, whose writer went away."""
     n, session, lease_turn, *_ = row
+    settle(db, n, now)
     db.run("end_turn", "interrupted", "The writer went away.", now, n)
     if lease_turn == n:
         db.run("drop_lease", session)
@@ -185,6 +187,7 @@ def extend(db: Database, turn: Opened, entries: list[Entry], p: Provenance, now:
     check_owner(db, turn)
     if entries:
         entries[0].parent = turn.last
+        db.run("drop_sketch", turn.n)
     saved = insert(db, entries, now, turn.n)
     u, last = p.usage, saved[-1].n if saved else turn.last
     db.run(
@@ -210,6 +213,8 @@ def finish(db: Database, turn: Opened, status: Status, error: str | None, now: i
     if row is None:
         return "interrupted", "Someone took over, and put the turn aside."
     session = State(*row)
+    if settle(db, turn.n, now) and status == "complete":
+        status, error = "interrupted", UNFINISHED
     last = db.row("step", turn.last)
     if status == "complete" and (last is None or last[3] == "user"):
         status, error = "interrupted", NO_REPLY
@@ -220,6 +225,35 @@ def finish(db: Database, turn: Opened, status: Status, error: str | None, now: i
         db.run("move_head", turn.last, now, session.n)
     db.run("drop_lease", session.n)
     return status, error
+
+
+# A reply that is still being written --------------------------------------------------------------------------------
+
+
+def sketch(db: Database, turn: Opened, message: Message, label: str | None, now: int, lease: float) -> None:
+    """Keeps what has come of a reply so far, in the place of what was kept before."""
+    said = [block for block in message.blocks if isinstance(block, (Text, Thinking))]
+    if len(said) < len(message.blocks):
+        raise Invalid("A reply that is still being written is kept as text and thinking only; nothing was kept.")
+    check_owner(db, turn)
+    pairs = [["text" if isinstance(block, Text) else "thinking", block.text] for block in said]
+    db.run("set_sketch", turn.n, json.dumps([label, pairs]))
+    db.run("take_lease", turn.n, turn.owner, now + int(lease * 1_000_000), turn.session)
+
+
+def settle(db: Database, turn: int, now: int) -> bool:
+    """Makes what was kept of an unfinished reply the last message of its turn, as an error; whether there was one."""
+    row = db.row("sketch", turn)
+    span = db.row("turn_span", turn)
+    if row is None or span is None:
+        return False
+    label, pairs = json.loads(row[0])
+    blocks = tuple(Text(text) if kind == "text" else Thinking(text) for kind, text in pairs)
+    message = Message("assistant", blocks, error=True)
+    (saved,) = insert(db, [Entry(message, draft(message), parent=span[0], label=label)], now, turn)
+    db.run("drop_sketch", turn)
+    db.run("cut_turn", saved.n, turn)
+    return True
 
 
 # A whole turn at once -----------------------------------------------------------------------------------------------
@@ -276,11 +310,19 @@ def insert_turn(
     db: Database, session: State, first: int, last: int, status: str, p: Provenance,
     idempotency_key: str | None, started: int, finished: int | None,
 ) -> None:  # fmt: skip
+    db.run("insert_turn", *turn_row(session, first, last, status, p, idempotency_key, started, finished))
+
+
+def turn_row(
+    session: State, first: int, last: int, status: str, p: Provenance,
+    idempotency_key: str | None, started: int, finished: int | None, error: str | None = None,
+) -> Row:  # fmt: skip
+    """The row of a turn that follows where the session stands."""
     u = p.usage
-    db.run(
-        "insert_turn", first, session.n, idempotency_key, session.head, last, status, p.model, p.provider, p.request_id,
+    return (
+        first, session.n, idempotency_key, session.head, last, status, p.model, p.provider, p.request_id,
         u.input_tokens, u.output_tokens, u.cached_tokens, u.reasoning_tokens, u.cost, p.context_tokens,
-        p.instructions_digest, p.caller, p.caller_call, None, json_text(dict(p.metadata) or None), started,
+        p.instructions_digest, p.caller, p.caller_call, column(error), json_text(dict(p.metadata) or None), started,
         p.first_token_at, finished,
     )  # fmt: skip
 
@@ -291,5 +333,5 @@ def _reload(db: Database, turn: int, session: int, owner: str, repeated: bool = 
     assert row is not None
     assert span is not None
     info = turn_info(row)
-    provenance = Provenance(usage=info.usage, metadata=info.metadata or {})
+    provenance = Provenance(usage=info.usage, context_tokens=info.context_tokens, metadata=info.metadata or {})
     return Opened(turn, row[0], session, span[1], span[0], owner, provenance, repeated)

@@ -8,23 +8,19 @@ slots, and then declared to be the real thing.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, NoReturn, TypeVar, dataclass_transform
 
 T = TypeVar("T")
 
-_METHODS = """
+_NEW = """
 def __new__({signature}):
-    made = create(twin)
+    made = twin()
     {fill}
     made.__class__ = cls
     {check}
     return made
-def __eq__(self, other):
-    return {mine} == {theirs} if other.__class__ is self.__class__ else NotImplemented
-def __hash__(self):
-    return hash({mine})
-def __reduce__(self):
-    return self.__class__, {mine}
 """
 
 
@@ -50,23 +46,37 @@ def _build(cls: type[T], own: dict[str, Any]) -> type[T]:
     names = tuple(cls.__annotations__)
     inherited = {key: item for key, item in vars(cls).items() if key not in (*names, "__dict__", "__weakref__")}
     defaults = {name: vars(cls)[name] for name in names if name in vars(cls)}
-    scope: dict[str, Any] = {"create": object.__new__, "twin": type(cls.__name__, (), {"__slots__": names})}
+    scope: dict[str, Any] = {"twin": type(cls.__name__, (), {"__slots__": names})}
     scope |= {f"_{name}": default for name, default in defaults.items()}
+    # Only this one is compiled: it is what loading waits for, and compiling is most of the cost of a class.
     exec(_source(names, defaults, "__post_init__" in inherited), scope)
-    methods = {key: scope[key] for key in ("__new__", "__eq__", "__hash__", "__reduce__")}
-    about = {"__slots__": names, "__match_args__": names, "__repr__": _repr}
-    return type(cls.__name__, cls.__bases__, {**methods, **about, **own, **inherited})
+    about = {"__slots__": names, "__match_args__": names, "__new__": scope["__new__"], "__repr__": _repr}
+    return type(cls.__name__, cls.__bases__, {**about, **_comparisons(names), **own, **inherited})
 
 
 def _source(names: tuple[str, ...], defaults: dict[str, Any], checked: bool) -> str:
     parameters = [f"{name}=_{name}" if name in defaults else name for name in names]
-    return _METHODS.format(
+    return _NEW.format(
         signature=", ".join(["cls", *parameters]),
         fill="; ".join(f"made.{name} = {name}" for name in names),
         check="made.__post_init__()" if checked else "",
-        mine="(" + "".join(f"self.{name}, " for name in names) + ")",
-        theirs="(" + "".join(f"other.{name}, " for name in names) + ")",
     )
+
+
+def _comparisons(names: tuple[str, ...]) -> dict[str, Callable[..., Any]]:
+    fields = attrgetter("__class__", *names)
+
+    def __eq__(self: Any, other: object) -> Any:
+        return fields(self) == fields(other) if other.__class__ is self.__class__ else NotImplemented
+
+    def __hash__(self: Any) -> int:
+        return hash(fields(self))
+
+    def __reduce__(self: Any) -> tuple[Any, ...]:
+        cls, *values = fields(self)
+        return cls, tuple(values)
+
+    return {"__eq__": __eq__, "__hash__": __hash__, "__reduce__": __reduce__}
 
 
 def _repr(self: Any) -> str:

@@ -20,6 +20,8 @@ HOLE = "$bough"
 MARK = "~"
 WORTH_A_HOLE = 40
 
+_encode = json.JSONEncoder(ensure_ascii=False).encode  # `json.dumps` makes one for every call
+
 Held = Sequence[str | bytes | None]
 """The contents of a message's block rows, by position."""
 
@@ -30,12 +32,9 @@ def pack(value: Json, held: Held) -> str:
     Surrogates are left as they are: escaped, two halves of a character would come back as one.
     """
     try:
-        places = _places(held)
-        if _check(value) and places:
-            packed, holes = _dig(value, places)
-            if holes:
-                return MARK + json.dumps(packed, ensure_ascii=False)
-        return json.dumps(value, ensure_ascii=False)
+        digger = _Digger(_places(held))
+        packed = digger.dig(value)
+        return MARK + _encode(packed) if digger.holes and not digger.clash else _encode(value)
     except RecursionError:
         raise Invalid("That JSON is nested too deeply to be stored; nothing was saved.") from None
     except (TypeError, ValueError) as error:
@@ -49,23 +48,6 @@ def unpack(text: str, held: Held) -> Json:
     return json.loads(text)
 
 
-def _check(value: Json) -> bool:
-    """Whether holes may be used: not where the value itself has something that looks like one.
-
-    Refuses what JSON would silently turn into something else: keys that are not strings.
-    """
-    if isinstance(value, dict):
-        for key in value:
-            if not isinstance(key, str):
-                raise Invalid(f"JSON keys are strings, and {key!r} is not; nothing was saved.")
-        free = [_check(item) for item in value.values()]
-        return all(free) and HOLE not in value
-    if isinstance(value, (list, tuple)):
-        free = [_check(item) for item in value]
-        return all(free)
-    return True
-
-
 def _places(held: Held) -> dict[str, list[Json]]:
     """What each long enough content looks like inside JSON, and the hole that stands for it."""
     places: dict[str, list[Json]] = {}
@@ -77,34 +59,55 @@ def _places(held: Held) -> dict[str, list[Json]]:
     return places
 
 
-def _dig(value: Json, places: Mapping[str, list[Json]]) -> tuple[Json, int]:
-    """The value with its holes, and how many there are."""
-    if isinstance(value, str):
-        if hole := places.get(value):
-            return {HOLE: hole}, 1
+class _Digger:
+    """Walks through a value and makes another one, with holes."""
+
+    def __init__(self, places: Mapping[str, list[Json]]) -> None:
+        self.holes = 0
+        self.clash = False
+        """Whether the value itself has something that looks like a hole: then none may be used."""
+        self._places = places
+        self._objects = [text for text in places if text.startswith("{")]
+
+    def dig(self, value: Json) -> Json:
+        """Refuses what JSON would silently turn into something else: keys that are not strings."""
+        if isinstance(value, str):
+            return self._string(value)
+        if isinstance(value, dict):
+            hole = self._object(value) if value and self._objects else None
+            return self._hole(hole) if hole else {self._key(key): self.dig(item) for key, item in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [self.dig(item) for item in value]
+        return value
+
+    def _key(self, key: Json) -> str:
+        if not isinstance(key, str):
+            raise Invalid(f"JSON keys are strings, and {key!r} is not; nothing was saved.")
+        self.clash = self.clash or key == HOLE
+        return key
+
+    def _hole(self, hole: list[Json]) -> Json:
+        self.holes += 1
+        return {HOLE: hole}
+
+    def _string(self, value: str) -> Json:
+        if hole := self._places.get(value):
+            return self._hole(hole)
         if value.startswith("data:"):
             prefix, comma, body = value.partition(",")
-            if (hole := places.get(body)) and hole[1:] == ["base64"]:
-                return {HOLE: [*hole, prefix + comma]}, 1
-        return value, 0
-    if isinstance(value, dict):
-        if value and (hole := _arguments(value, places)):
-            return {HOLE: hole}, 1
-        dug = {key: _dig(item, places) for key, item in value.items()}
-        return {key: item for key, (item, _) in dug.items()}, sum(holes for _, holes in dug.values())
-    if isinstance(value, (list, tuple)):
-        items = [_dig(item, places) for item in value]
-        return [item for item, _ in items], sum(holes for _, holes in items)
-    return value, 0
+            if (hole := self._places.get(body)) and hole[1:] == ["base64"]:
+                return self._hole([*hole, prefix + comma])
+        return value
 
-
-def _arguments(value: dict[str, Json], places: Mapping[str, list[Json]]) -> list[Json] | None:
-    """The hole for an object that a block holds as text: the input of a tool call."""
-    first = next(iter(value))
-    if not any(text.startswith(f'{{"{first}"') for text in places):
-        return None  # writing out every object to compare it would cost more than the holes save
-    hole = places.get(json.dumps(value, ensure_ascii=False))
-    return [*hole, "json"] if hole and len(hole) == 1 else None
+    def _object(self, value: dict[str, Json]) -> list[Json] | None:
+        """The hole for an object that a block holds as text: the input of a tool call."""
+        start = f'{{"{next(iter(value))}"'
+        if not any(text.startswith(start) for text in self._objects):
+            return None  # writing out every object to compare it would cost more than the holes save
+        text = _encode(value)
+        hole = self._places.get(text)
+        # A key that is no string is written like one: only reading the text again tells them apart.
+        return [*hole, "json"] if hole and len(hole) == 1 and json.loads(text) == value else None
 
 
 def _fill(value: Json, held: Held) -> Json:

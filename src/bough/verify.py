@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from hashlib import sha256
+from itertools import groupby
+from operator import itemgetter
 from typing import TypeAlias
 
 from bough import turns
 from bough.compress import decompress
 from bough.db import Database, Row
-from bough.digest import digest
+from bough.digest import digest, full_hash
 from bough.errors import BoughError, Corrupt
-from bough.model import Finding
+from bough.model import Finding, Node
+from bough.outline import size
+from bough.protocols import Progress
 from bough.search import Load
 from bough.trash import payload_blobs
 
@@ -20,12 +23,15 @@ Found: TypeAlias = tuple[Finding, Callable[[], None] | None]
 PAGE = 1000
 
 
-def findings(db: Database, load: Load, now: int) -> Iterator[Found]:
-    """Each finding, with what would mend it safely, if anything does."""
+def findings(db: Database, load: Load, now: int, progress: Progress | None = None) -> Iterator[Found]:
+    """Each finding, with what would mend it safely, if anything does.
+
+    `progress` is told, page by page, how many of the messages have been looked at.
+    """
     for name, part in (
         ("file", _engine(db)),
         ("links", _links(db)),
-        ("messages", _digests(db, load)),
+        ("messages", _digests(db, load, progress)),
         ("blobs", _blobs(db)),
         ("sessions", _sessions(db)),
         ("turns", _turns(db, now)),
@@ -57,26 +63,41 @@ def _links(db: Database) -> Iterator[Found]:
         )
 
 
-def _digests(db: Database, load: Load) -> Iterator[Found]:
+def _digests(db: Database, load: Load, progress: Progress | None) -> Iterator[Found]:
     known: dict[str, bytes] = {}
-    last = 0
+    last, count = 0, size(db).messages if progress else 0
     while rows := db.rows("page_up", last, PAGE, 0):
         if rows[-1][0] <= last:
             raise Corrupt("The list of messages does not go on.")
         last = rows[-1][0]
-        by_message: dict[str, list[Row]] = {}
-        for row in rows:
-            by_message.setdefault(row[1], []).append(row)
-        for id_, group in by_message.items():
-            known[id_] = group[0][9]
-            try:
-                (node,) = load(group)
-            except BoughError as error:
-                yield Finding("unreadable", id_, str(error)), None
+        for id_, written, node in _nodes(rows, load):
+            known[id_] = written
+            if isinstance(node, BoughError):
+                yield Finding("unreadable", id_, str(node)), None
                 continue
             parent = known.get(node.parent_id) if node.parent_id else b""
             if parent is not None and digest(node.message, parent) != node.digest:
                 yield Finding("digest", id_, "its content or its place is not what was saved"), None
+        if progress:
+            progress(len(known), count)
+
+
+def _nodes(rows: list[Row], load: Load) -> Iterator[tuple[str, bytes, Node | BoughError]]:
+    """Id, digest and node of each message of a page; they are loaded one by one only if one cannot be."""
+    groups = [list(group) for _, group in groupby(rows, itemgetter(0))]
+    try:
+        nodes: list[Node | BoughError] = [*load(rows)]
+    except BoughError:
+        nodes = [_node(group, load) for group in groups]
+    for group, node in zip(groups, nodes, strict=True):
+        yield group[0][1], group[0][9], node
+
+
+def _node(rows: list[Row], load: Load) -> Node | BoughError:
+    try:
+        return load(rows)[0]
+    except BoughError as error:
+        return error
 
 
 def _blobs(db: Database) -> Iterator[Found]:
@@ -102,7 +123,7 @@ def _blobs(db: Database) -> Iterator[Found]:
             raise Corrupt("The list of blobs does not go on.")
         last, expected, _, encoding, stored = row
         try:
-            sound = sha256(decompress(stored) if encoding == "zstd" else stored).digest() == expected
+            sound = full_hash(decompress(stored) if encoding == "zstd" else stored) == expected
         except ValueError:
             sound = False
         if not sound:

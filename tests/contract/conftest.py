@@ -1,10 +1,10 @@
-"""Every backend that keeps the contract. A new one is added here, and nowhere else."""
+"""The contract holds for every backend, and for the awaitable verbs over it."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,18 +13,15 @@ import bough
 from bough import aio
 from tests.contract.awaited import Awaited
 
-BACKENDS = ["sqlite", "sqlite, awaited"]
 
-
-@pytest.fixture(params=BACKENDS)
-def connect(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+@pytest.fixture(params=["", "awaited"])
+def connect(request: pytest.FixtureRequest, anywhere: dict[str, Any]) -> Iterator[Callable[..., Any]]:
     """Opens the same store each time it is called."""
-    place = tmp_path / "contract.db"
-    if request.param == "sqlite":
-        yield lambda **options: bough.connect(place, **options)
+    if not request.param:
+        yield partial(bough.connect, **anywhere)
         return
     loop = asyncio.new_event_loop()
-    yield lambda **options: Awaited(loop.run_until_complete(aio.connect(place, **options)), loop)
+    yield lambda **options: Awaited(loop.run_until_complete(aio.connect(**anywhere, **options)), loop)
     loop.close()
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bough import Media, Message, Save, Store, ToolResult, assistant, tool_call, tool_result, user
+from bough import Invalid, Media, Message, Save, Store, ToolResult, assistant, tool_call, tool_result, user
 from tests.contract.test_sessions import talk
 
 
@@ -60,6 +60,13 @@ def test_syntax_is_parsed_only_when_asked(store: Store) -> None:
     say(store, "an oak", "a pine", "an oak and a pine")
     assert found(store, "oak OR pine") == []
     assert set(found(store, "oak OR pine", syntax=True)) == {"an oak", "a pine", "an oak and a pine"}
+
+
+@pytest.mark.parametrize("query", ["(", "oak OR", '"open', "a : b", "*"])
+def test_what_is_no_query_is_said_to_be_none(store: Store, query: str) -> None:
+    store.save_messages([Save(user("an oak"))])
+    with pytest.raises(Invalid, match="query"):
+        store.search(query, syntax=True)
 
 
 def test_new_messages_are_found_at_once_and_deleted_ones_no_more(store: Store) -> None:

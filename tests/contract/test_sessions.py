@@ -189,6 +189,33 @@ def test_a_delegate_has_its_own_session_label_and_link(store: Store) -> None:
     assert "please review" not in texts(session)
 
 
+def test_runs_of_one_agent_may_each_have_a_session_of_their_own(store: Store) -> None:
+    session = store.session("cli:default")
+    talk(session, "a")
+    with session.turn("two at once") as turn:
+        (called,) = turn.add(assistant("I will ask two colleagues."))
+        first = turn.delegate("review", "r1", call_id="c1", own=True)
+        second = turn.delegate("review", "r2", call_id="c2", own=True)
+        with first.turn("left half") as left, second.turn("right half") as right:
+            left.add(assistant("fine"))
+            right.add(assistant("not fine"))
+        turn.add(assistant("Half of it is fine."))
+    assert [first.key, second.key] == ["cli:default:delegate:review:r1", "cli:default:delegate:review:r2"]
+    assert {node.label for node in second.path()} == {"subagent:review:r2"}
+    for helper in (first, second):
+        info = store.find_session(helper.key)
+        assert info is not None
+        assert (info.agent, info.parent_key, info.parent_message_id) == ("review", "cli:default", called)
+    assert [info.key for info in store.sessions(delegates=False)] == ["cli:default"]
+
+
+def test_a_subagent_that_nobody_here_called_is_left_out_with_the_delegates(store: Store) -> None:
+    talk(store.session("cli:default"), "a")
+    talk(store.session("subagent:review:r1", agent="review"), "b")
+    assert {info.key for info in store.sessions()} == {"cli:default", "subagent:review:r1"}
+    assert [info.key for info in store.sessions(delegates=False)] == ["cli:default"]
+
+
 def test_delegates_are_listed_under_their_parent_and_can_be_left_out(store: Store) -> None:
     session = store.session("cli:default")
     talk(session, "a")
@@ -222,3 +249,14 @@ def test_a_deleted_session_says_so(store: Store) -> None:
         talk(session, "a")
     with pytest.raises(NotFound, match="'gone'"):
         store.delete_session("gone")
+
+
+def test_a_message_knows_the_sessions_that_pass_through_it(store: Store) -> None:
+    session = store.session("cli:a")
+    (first, reply), (_, last) = talk(session, "one", "two")
+    fork = session.fork(at=reply)
+    store.session("cli:other").save_turn([user("x"), assistant("y")])
+    assert [info.key for info in store.sessions_through(first)] == [fork.key, "cli:a"]
+    assert [info.key for info in store.sessions_through(last)] == ["cli:a"]
+    with pytest.raises(NotFound):
+        store.sessions_through("nobody")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bough import Ambiguous, Conflict, Invalid, NotFound, Save, Store, Tree, assistant, user
+from bough import Ambiguous, Conflict, Invalid, Node, NotFound, Save, Store, Tree, assistant, user
 from tests.contract.test_messages import chain
 
 
@@ -33,7 +33,7 @@ def test_children_are_the_oldest_first(store: Store) -> None:
     assert store.children(ids[0]) == []
 
 
-def shape(trees: list[Tree]) -> list[tuple[int, str]]:
+def shape(trees: list[Tree[Node]]) -> list[tuple[int, str]]:
     return [(depth, tree.node.message.text) for root in trees for depth, tree in root.walk()]
 
 

@@ -15,6 +15,8 @@ from bough import (
     Refused,
     Save,
     Store,
+    Text,
+    Thinking,
     Usage,
     assistant,
     system,
@@ -332,3 +334,67 @@ def test_turns_are_listed_with_their_status(store: Store) -> None:
     assert len(store.turns(status="complete", limit=1)) == 1
     with pytest.raises(NotFound, match="No turn begins"):
         store.turn_info(store.save_messages([Save(user("outside any turn"))])[0])
+
+
+def test_a_sketch_is_replaced_by_the_whole_reply(store: Store) -> None:
+    session = store.session("s")
+    with session.turn("question") as turn:
+        turn.sketch("The o")
+        turn.sketch("The oak is")
+        turn.add(assistant("The oak is old."))
+    assert texts(session) == ["question", "The oak is old."]
+    assert len(list(store.list_messages())) == 2
+
+
+def test_a_sketch_without_its_reply_is_kept_as_the_last_words_of_an_interrupted_turn(store: Store) -> None:
+    session = store.session("s")
+    with pytest.raises(KeyboardInterrupt):
+        with session.turn("question") as turn:
+            turn.sketch(assistant(Thinking("hm"), "The oak\ud800 is"))
+            raise KeyboardInterrupt
+    info = store.turn_info(turn.id)
+    last = store.get_messages([info.last_id])[0]
+    assert info.status == "interrupted"
+    assert (last.message.blocks, last.message.error) == ((Thinking("hm"), Text("The oak\ud800 is")), True)
+    assert texts(session) == []
+
+
+def test_what_half_a_reply_has_cost_can_be_added_without_losing_the_half(store: Store) -> None:
+    turn = store.session("s").turn("count")
+    turn.sketch("one two")
+    turn.add([], usage=Usage(10, 2, cost=0.5))
+    turn.interrupt("cut")
+    info = store.turns("s")[0]
+    assert [node.message.text for node in store.path(info.last_id)] == ["count", "one two"]
+    assert info.usage == Usage(10, 2, cost=0.5)
+
+
+def test_a_turn_that_ends_with_a_sketch_is_not_complete(store: Store) -> None:
+    session = store.session("s")
+    with session.turn("question") as turn:
+        turn.add(assistant("let me see", tool_call("c", "look")))
+        turn.add(tool_result("c", "seen"))
+        turn.sketch("The oak")
+    assert (turn.info.status, turn.info.error) == ("interrupted", "The reply was still being written.")
+    assert store.get_messages([turn.info.last_id])[0].message.text == "The oak"
+    assert store.verify() == []
+
+
+def test_a_sketch_has_no_tool_calls(store: Store) -> None:
+    with store.session("s").turn("question") as turn:
+        with pytest.raises(Invalid, match="text and thinking only"):
+            turn.sketch(assistant(tool_call("c", "look")))
+        turn.add(assistant("answer"))
+
+
+def test_the_sketch_of_a_dead_writer_is_found_by_the_next_one(connect: Callable[..., Any]) -> None:
+    clock = [1_000_000_000_000_000]
+    first = connect(clock=lambda: clock[0])
+    turn = first.session("s").turn("question", lease=1)
+    turn.sketch("The oak is")
+    clock[0] += 2_000_000
+    with connect(clock=lambda: clock[0]) as second:
+        info = second.turn_info(turn.id)
+        assert info.status == "interrupted"
+        assert second.get_messages([info.last_id])[0].message.text == "The oak is"
+    first.close()

@@ -95,3 +95,17 @@ def test_half_a_call_does_not_look_like_a_call(name: str) -> None:
     message = formats.get(name).decode(accumulator.reply()).messages[0]
     assert message.text.startswith("Let me")
     assert message.calls == ()
+
+
+@pytest.mark.parametrize("place", ["0", -1, 1.0, True, [0], 10**12])
+def test_a_place_that_no_reply_has_is_an_error_and_takes_no_memory(place: Json) -> None:
+    call = {"index": place, "function": {"name": "look"}}
+    events: list[tuple[str, Json]] = [
+        ("openai.chat", {"choices": [{"index": place, "delta": {}}]}),
+        ("openai.chat", {"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]}),
+        ("openai.responses", {"type": "response.output_item.added", "output_index": place, "item": {}}),
+        ("openai.responses", {"type": "response.output_text.delta", "content_index": place, "delta": "x"}),
+    ]
+    for name, event in events:
+        with pytest.raises(FormatError, match="the place of a part"):
+            formats.get(name).accumulator().feed(event)

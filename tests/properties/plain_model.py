@@ -37,6 +37,7 @@ from bough import (
     Usage,
 )
 from bough.model import Kind, Status
+from bough.tokens import estimate
 from bough.values import replace
 
 SECOND = 1_000_000
@@ -82,6 +83,15 @@ class Run:
     metadata: dict[str, Any] = field(default_factory=dict)
     caller: str | None = None
     call: str | None = None
+    size: int | None = None
+    """Of the dialog after the last message: as it was counted, and estimated since then."""
+
+
+def counted_size(usage: Usage | None) -> int | None:
+    """The size of a dialog, where a provider has counted all of it."""
+    if usage is None or usage.input_tokens is None or usage.output_tokens is None:
+        return None
+    return usage.input_tokens + usage.output_tokens
 
 
 @dataclass
@@ -264,6 +274,7 @@ class Model:
             metadata=run.metadata or None,
             started_at=run.started_at,
             finished_at=run.finished_at,
+            context_tokens=run.size,
         )
 
     def turn_infos(self, session: Name | None = None) -> list[TurnInfo]:
@@ -492,6 +503,9 @@ class Model:
         run = self.runs[name.lease.turn]
         for place in self._add_all(messages, run.last, names, now, None):
             place.turn, run.last = run.id, place.id
+        counted = counted_size(usage)
+        since = None if run.size is None else run.size + sum(map(estimate, messages))
+        run.size = since if counted is None else counted
         run.usage = run.usage + (usage or Usage())
         run.model = model or run.model
         run.metadata = run.metadata | (metadata or {})
@@ -549,6 +563,7 @@ class Model:
         self.runs[places[0].id] = Run(
             places[0].id, name.number, name.head, places[-1].id, now, "complete", now, usage or Usage(), model,
             key=idempotency_key, caller=caller, call=call,
+            size=counted_size(usage) if sum(one.role == "assistant" for one in messages) == 1 else None,
         )  # fmt: skip
         self._move(name, places[-1].id, now)
         return [place.id for place in places]

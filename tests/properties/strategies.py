@@ -66,7 +66,7 @@ def complete_turns(draw: st.DrawFn) -> list[Message]:
 any_character = st.characters(codec=None, exclude_categories=())
 """Lone surrogates, NUL and all."""
 
-LIMITS = (40, 512, 4096)
+LIMITS = (40, 512, 8192)
 """Where a text changes its place: a hole in JSON, compressed in the row, a blob."""
 
 
@@ -99,7 +99,7 @@ arguments = st.one_of(
     st.dictionaries(texts, plain_json, min_size=1, max_size=3).map(lambda value: json.dumps(value, ensure_ascii=False)),
 )
 data = st.one_of(
-    st.binary(max_size=60), st.sampled_from([b"", b"\0", bytes(4095), bytes(4096), bytes(4097), PIXELS, b"x" * 30])
+    st.binary(max_size=60), st.sampled_from([b"", b"\0", bytes(8191), bytes(8192), bytes(8193), PIXELS, b"x" * 30])
 )
 optional_texts = st.none() | texts
 

@@ -726,7 +726,7 @@ def seen(node: Node) -> dict[str, Any]:
     return {name: getattr(node, name) for name in node.__match_args__ if name not in ("digest", "weight")}
 
 
-def shape(trees: list[Tree]) -> tuple[Shape, ...]:
+def shape(trees: list[Tree[Node]]) -> tuple[Shape, ...]:
     return tuple((tree.node.id, shape(tree.children)) for tree in trees)
 
 
@@ -744,6 +744,14 @@ def test_any_sequence_of_verbs_does_what_the_plain_model_says() -> None:
     run_state_machine_as_test(StoreMachine, settings=machine_settings(45, 30))
 
 
+def test_any_sequence_of_verbs_does_on_a_server_what_the_plain_model_says(postgres: str) -> None:
+    class ServerMachine(StoreMachine):
+        def connect(self) -> Store:
+            return bough.connect(postgres, namespace=str(self.directory), clock=lambda: self.now)
+
+    run_state_machine_as_test(ServerMachine, settings=machine_settings(3, 12))
+
+
 @pytest.mark.soak
 def test_any_long_sequence_of_verbs_does_what_the_plain_model_says() -> None:
     run_state_machine_as_test(StoreMachine, settings=machine_settings(2000, 80))
@@ -753,8 +761,8 @@ def test_any_long_sequence_of_verbs_does_what_the_plain_model_says() -> None:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with bough.connect(tmp_path / "store.db") as opened:
+def store(anywhere: dict[str, Any]) -> Iterator[Store]:
+    with bough.connect(**anywhere) as opened:
         yield opened
 
 

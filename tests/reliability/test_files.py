@@ -154,6 +154,7 @@ def read_and_try_to_write(path: Path) -> str:
         ):
             with pytest.raises(bough.Refused, match="reading only"):
                 work()
+        assert store.index() is False
     return "read"
 
 
@@ -484,7 +485,7 @@ def test_a_backup_into_a_directory_that_does_not_exist_is_a_clear_error(tmp_path
 
 def with_a_second_step(directory: Path, sql: str) -> Path:
     directory.mkdir()
-    for step in (SCHEMA / "migrations").glob("*.sqlite.sql"):
+    for step in (Path(SCHEMA) / "migrations").glob("*.sqlite.sql"):
         (directory / step.name).write_bytes(step.read_bytes())
     (directory / f"{VERSION + 1:04}-invented.sqlite.sql").write_text(sql)
     return directory
@@ -526,8 +527,8 @@ def shape(connection: apsw.Connection) -> list[tuple[str, ...]]:
 
 def test_the_schema_is_the_sum_of_the_migrations() -> None:
     whole, summed = apsw.Connection(":memory:"), apsw.Connection(":memory:")
-    whole.execute((SCHEMA / "sqlite.sql").read_text())
-    for step in sorted((SCHEMA / "migrations").glob("*.sqlite.sql")):
+    whole.execute((Path(SCHEMA) / "sqlite.sql").read_text())
+    for step in sorted((Path(SCHEMA) / "migrations").glob("*.sqlite.sql")):
         summed.execute(step.read_text())
     assert shape(whole) == shape(summed)
     assert len(shape(whole)) > 10

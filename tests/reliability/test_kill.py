@@ -7,7 +7,7 @@ import os
 import random
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -18,6 +18,7 @@ import pytest
 
 import bough
 from bough import Store, user
+from bough.db import StrPath
 
 from .checks import assert_file_sound, assert_sound, status_of, steps, told
 from .crew import processes
@@ -94,7 +95,7 @@ WRITERS: list[tuple[Writer, str]] = [
 ]
 
 
-def write_until_killed(path: Path, writer: Writer, key: str, name: str, pipe: int) -> None:
+def write_until_killed(path: StrPath, writer: Writer, key: str, name: str, pipe: int) -> None:
     log = Log(pipe)
     with bough.connect(path, patience=60) as store:
         log(ready=name)
@@ -127,7 +128,7 @@ class Said:
         self.unknown += [(session, turn) for turn, session in trying.items()]
 
 
-def kill_some(path: Path, round_: str, rng: random.Random, said: Said, writers: int) -> None:
+def kill_some(path: StrPath, round_: str, rng: random.Random, said: Said, writers: int) -> None:
     """Starts writers, kills each at a moment of its own, and notes what they had said."""
     started = []
     for place in range(writers):
@@ -156,7 +157,7 @@ def kill_some(path: Path, round_: str, rng: random.Random, said: Said, writers: 
 # The checker ---------------------------------------------------------------------------------------------------------
 
 
-def check(path: Path, said: Said) -> None:
+def check(path: StrPath, said: Said) -> None:
     with bough.connect(path) as store:
         found = assert_sound(store)
         for key, turns in said.done.items():
@@ -188,7 +189,7 @@ def say_once_more(session: bough.Session, turn: str) -> list[str]:
     return [node.id for node in session.path() if told(node)[0] == turn]
 
 
-def say_again(path: Path, said: Said) -> None:
+def say_again(path: StrPath, said: Said) -> None:
     """What an application does that never got its acknowledgement."""
     with bough.connect(path) as store:
         for key, turn in said.unknown:
@@ -201,11 +202,11 @@ def say_again(path: Path, said: Said) -> None:
     said.unfinished.clear()
 
 
-def rounds(directory: Path, seed: int, files: int, rounds_: int, writers: int) -> Said:
+def rounds(places: Sequence[StrPath], seed: int, rounds_: int, writers: int) -> Said:
     total = Said()
     with seeded(seed) as rng:
-        for file in range(files):
-            path, said = directory / f"{file}.db", Said()
+        for file, path in enumerate(places):
+            said = Said()
             bough.connect(path).close()
             for round_ in range(rounds_):
                 kill_some(path, f"f{file}r{round_}", rng, said, writers)
@@ -219,15 +220,24 @@ def rounds(directory: Path, seed: int, files: int, rounds_: int, writers: int) -
     return total
 
 
+def files(directory: Path, count: int) -> list[Path]:
+    return [directory / f"{number}.db" for number in range(count)]
+
+
 def test_what_killed_writers_acknowledged_is_there_and_nothing_half_done_looks_done(tmp_path: Path) -> None:
-    said = rounds(tmp_path, SEED, files=6, rounds_=9, writers=5)
+    said = rounds(files(tmp_path, 6), SEED, rounds_=9, writers=5)
     assert said.kills == 270
     assert sum(map(len, said.done.values())) > said.kills  # they did write
 
 
+def test_what_killed_clients_of_a_server_acknowledged_is_there_too(postgres: str, namespace: str) -> None:
+    said = rounds([f"{postgres}?namespace={namespace}"], SEED, rounds_=5, writers=5)
+    assert said.kills == 25
+
+
 @pytest.mark.soak
 def test_thousands_of_kills_lose_nothing(tmp_path: Path) -> None:
-    said = rounds(tmp_path, SEED, files=40, rounds_=10, writers=10)
+    said = rounds(files(tmp_path, 40), SEED, rounds_=10, writers=10)
     assert said.kills == 4000
 
 
@@ -268,14 +278,14 @@ def test_a_process_killed_while_it_makes_the_file_leaves_one_that_opens(tmp_path
 # Leases --------------------------------------------------------------------------------------------------------------
 
 
-def hold_a_turn(path: Path, pipe: int) -> None:
+def hold_a_turn(path: StrPath, pipe: int) -> None:
     store = bough.connect(path)
     turn = store.session("cli:a").turn(user("held 0/2"))
     os.write(pipe, turn.id.encode())
     time.sleep(600)
 
 
-def start_holder(path: Path) -> tuple[Any, str]:
+def start_holder(path: StrPath) -> tuple[Any, str]:
     read, write = os.pipe()
     process = processes.Process(target=hold_a_turn, args=(path, write), daemon=True)
     process.start()
@@ -285,10 +295,10 @@ def start_holder(path: Path) -> tuple[Any, str]:
     return process, turn
 
 
-def test_a_killed_writers_session_is_taken_over_by_one_that_was_open_all_the_time(tmp_path: Path) -> None:
-    with bough.connect(tmp_path / "a.db") as store:
+def test_a_killed_writers_session_is_taken_over_by_one_that_was_open_all_the_time(somewhere: StrPath) -> None:
+    with bough.connect(somewhere) as store:
         session = store.session("cli:a")
-        process, turn = start_holder(tmp_path / "a.db")
+        process, turn = start_holder(somewhere)
         with pytest.raises(bough.Busy):
             session.save_turn(steps("too-early", 2), wait=0)
         process.kill()
@@ -298,9 +308,9 @@ def test_a_killed_writers_session_is_taken_over_by_one_that_was_open_all_the_tim
         assert [info.id for info in session.turns(status="interrupted")] == [turn]
 
 
-def test_a_killed_writer_that_nobody_has_waited_for_is_dead_too(tmp_path: Path) -> None:
-    with bough.connect(tmp_path / "a.db") as store:
-        process, turn = start_holder(tmp_path / "a.db")
+def test_a_killed_writer_that_nobody_has_waited_for_is_dead_too(somewhere: StrPath) -> None:
+    with bough.connect(somewhere) as store:
+        process, turn = start_holder(somewhere)
         os.kill(process.pid, signal.SIGKILL)
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # it has died, and stays in the process table
         try:
@@ -310,12 +320,12 @@ def test_a_killed_writer_that_nobody_has_waited_for_is_dead_too(tmp_path: Path) 
         assert status_of(store, turn) == "interrupted"
 
 
-def test_a_killed_turn_is_resumed_by_its_id(tmp_path: Path) -> None:
-    bough.connect(tmp_path / "a.db").close()
-    process, id_ = start_holder(tmp_path / "a.db")
+def test_a_killed_turn_is_resumed_by_its_id(somewhere: StrPath) -> None:
+    bough.connect(somewhere).close()
+    process, id_ = start_holder(somewhere)
     process.kill()
     process.join()
-    with bough.connect(tmp_path / "a.db") as store:
+    with bough.connect(somewhere) as store:
         assert status_of(store, id_) == "interrupted"
         assert store.session("cli:a").path() == []
         with store.session("cli:a").turn(resume=id_) as turn:

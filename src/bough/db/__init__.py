@@ -1,24 +1,45 @@
 """Databases: they know rows and statements, and have never heard of a message.
 
-A database runs the statements of `queries.sql` by name. The store above it decides which, and in what transaction.
+A database runs the statements of `queries.sql`, and of the file of its own engine beside it, by name. The store above
+it decides which, and in what transaction.
 """
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from functools import cache
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 Row: TypeAlias = tuple[Any, ...]
 Value: TypeAlias = str | bytes | int | float | None
 
-HERE = Path(__file__).parent
+StrPath: TypeAlias = str | os.PathLike[str]
+"""Where a file is. Inside it is a text: pathlib would be a tenth of `import bough`."""
+T = TypeVar("T")
+
+HERE = os.path.dirname(__file__)
+PATIENCE = 10.0
+"""Seconds that a write waits for others."""
+NAMESPACE = "default"
 
 
 class Database(Protocol):
     """What the store asks of a database."""
+
+    @property
+    def read_only(self) -> bool:
+        """Whether nothing can be written to it."""
+
+    @property
+    def shared(self) -> bool:
+        """Whether other machines may use it too."""
+
+    @property
+    def concurrency(self) -> int:
+        """How many threads it has work for at the same time."""
 
     def rows(self, name: str, *params: Value) -> list[Row]:
         """All rows of a named statement."""
@@ -32,8 +53,14 @@ class Database(Protocol):
     def run_many(self, name: str, params: Iterable[Sequence[Value]]) -> None:
         """Runs a statement once for each set of parameters."""
 
-    def writing(self) -> AbstractContextManager[None]:
-        """A write transaction: everything in it, or nothing. Durable when it ends."""
+    def rows_many(self, name: str, params: Iterable[Sequence[Value]]) -> list[Row]:
+        """The rows of a statement that is run once for each set of parameters."""
+
+    def transact(self, work: Callable[[], T]) -> T:
+        """Does work in a write transaction: everything in it, or nothing. Durable when this returns.
+
+        Work that certainly left no trace because the engine gave up on it is done again.
+        """
 
     def reading(self) -> AbstractContextManager[None]:
         """A read transaction: everything in it sees the same state."""
@@ -41,25 +68,42 @@ class Database(Protocol):
     def blob_chunks(self, n: int, size: int) -> Iterator[bytes]:
         """The stored bytes of a blob, a piece at a time."""
 
+    def words(self, text: str) -> Value:
+        """A text as the index takes it."""
+
+    def query(self, text: str) -> Value:
+        """A query, in the syntax of FTS5, as the index takes it."""
+
     def check(self) -> list[str]:
         """What the engine itself finds wrong with the file."""
 
-    def backup(self, target: Path) -> None:
+    def backup(self, target: StrPath) -> None:
         """Writes a consistent copy while others go on writing."""
+
+    def vacuum(self) -> None:
+        """Makes the space of what was deleted free."""
 
     def close(self) -> None: ...
 
 
-def read_statements(text: str) -> dict[str, str]:
-    """The named statements of a file of SQL, with their fragments filled in."""
+def read_text(*place: str) -> str:
+    """A file that came with bough, by its place under this directory."""
+    with open(os.path.join(HERE, *place), encoding="utf-8") as file:
+        return file.read()
+
+
+@cache
+def read_statements(engine: str) -> dict[str, str]:
+    """The named statements of an engine, with their fragments filled in."""
+    text = read_text("queries.sql") + read_text(f"queries.{engine}.sql")
     pieces = re.split(r"^-- (fragment|name): (\w+)\n", text, flags=re.MULTILINE)
     found: dict[str, dict[str, str]] = {"fragment": {}, "name": {}}
     for sort, name, body in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
         found[sort][name] = " ".join(line for line in body.splitlines() if line and not line.startswith("--"))
 
     def fill(statement: str) -> str:
-        while "{" in statement:
-            statement = re.sub(r"\{(\w+)\}", lambda match: found["fragment"][match[1]], statement)
+        while (filled := re.sub(r"\{(\w+)\}", lambda match: found["fragment"][match[1]], statement)) != statement:
+            statement = filled
         return statement
 
     return {name: fill(statement) for name, statement in found["name"].items()}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from pathlib import Path
 
+from bough.db import StrPath
 from bough.errors import NotFound, StorageError
 
 NETWORK = {
@@ -16,15 +16,30 @@ NETWORK = {
 MOUNTS = "/proc/self/mountinfo"
 
 
-def check_directory(path: Path) -> None:
+def check_directory(path: StrPath) -> None:
     """Raises a clear error for a path at which no database file can be."""
-    if path.is_dir():
+    if os.path.isdir(path):
         raise StorageError(f"{str(path)!r} is a directory; name a file in it.")
-    if not path.parent.is_dir():
-        raise NotFound(f"The directory {str(path.parent)!r} does not exist; make it first. Nothing was created.")
+    if not os.path.isdir(directory := directory_of(path)):
+        raise NotFound(f"The directory {directory!r} does not exist; make it first. Nothing was created.")
 
 
-def create_private(path: Path) -> None:
+def directory_of(path: StrPath) -> str:
+    return os.path.dirname(path) or "."
+
+
+def make_private(directory: str) -> None:
+    """Makes a directory that only its owner can enter, with all above it. An old one stays."""
+    try:
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise StorageError(
+            f"The directory {directory!r} cannot be made: {error.strerror}. Keep conversations elsewhere: "
+            "--db FILE, or $BOUGH_DB."
+        ) from None
+
+
+def create_private(path: StrPath) -> None:
     """Makes an empty file that only its owner can read; SQLite's side files inherit the mode. An old one stays."""
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -34,12 +49,12 @@ def create_private(path: Path) -> None:
         raise StorageError(f"{str(path)!r} cannot be created: {error.strerror}.") from None
 
 
-def is_writable(path: Path) -> bool:
+def is_writable(path: StrPath) -> bool:
     """Whether the file and its directory, where the WAL goes, can be written. A new file counts as writable."""
-    return not path.exists() or (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+    return not os.path.exists(path) or (os.access(path, os.W_OK) and os.access(directory_of(path), os.W_OK))
 
 
-def identity(path: Path) -> tuple[int, int] | None:
+def identity(path: StrPath) -> tuple[int, int] | None:
     """Which file a path leads to; None if to no file any more."""
     try:
         found = os.stat(path)
@@ -48,7 +63,7 @@ def identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def has_pending_wal(path: Path) -> bool:
+def has_pending_wal(path: StrPath) -> bool:
     """Whether there is something beside the file that belongs to it and is not in it yet."""
     try:
         return os.stat(f"{path}-wal").st_size > 0
@@ -56,14 +71,16 @@ def has_pending_wal(path: Path) -> bool:
         return False
 
 
-def is_network(path: Path, mounts: str = MOUNTS) -> bool:
+def is_network(path: StrPath, mounts: str = MOUNTS) -> bool:
     """Whether the file is on a network file system. Unknown (no list of mounts here) counts as local."""
     if not sys.platform.startswith("linux"):
         return False
     best, kind = "", ""
     with suppress(OSError):
-        place = str(path.resolve().parent)
-        for line in Path(mounts).read_text("utf-8", "surrogateescape").splitlines():
+        place = directory_of(os.path.realpath(path))
+        with open(mounts, encoding="utf-8", errors="surrogateescape") as file:
+            lines = file.read().splitlines()
+        for line in lines:
             mount, _, rest = line.partition(" - ")
             point = mount.split(" ")[4].replace("\\040", " ")
             inside = place == point or place.startswith(point.rstrip("/") + "/")

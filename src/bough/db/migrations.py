@@ -2,41 +2,42 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 
 import apsw
 
-from bough.db import HERE
+from bough.db import HERE, StrPath, read_text
 from bough.db.files import create_private
 from bough.errors import Refused, SchemaTooNew, StorageError
 
 APPLICATION_ID = 0x626F7567  # "boug"
-SCHEMA = HERE / "schema"
+SCHEMA = os.path.join(HERE, "schema")
 VERSION = 1
 
 
-def steps(directory: Path | None = None) -> list[tuple[int, str]]:
-    """The migrations in order: (version that it leads to, its SQL)."""
+def steps(engine: str, directory: StrPath | None = None) -> list[tuple[int, str]]:
+    """The migrations of an engine in order: (version that it leads to, its SQL)."""
     found = []
-    for path in (directory or SCHEMA / "migrations").glob("*.sqlite.sql"):
-        if match := re.match(r"(\d+)", path.name):
-            found.append((int(match[1]), path.read_text("utf-8")))
+    directory = directory or os.path.join(SCHEMA, "migrations")
+    for name in os.listdir(directory):
+        if match := re.fullmatch(rf"(\d+).*\.{engine}\.sql", name):
+            found.append((int(match[1]), read_text(os.fspath(directory), name)))
     return sorted(found)
 
 
 def migrate(
     connection: apsw.Connection,
-    path: Path,
-    directory: Path | None = None,
+    path: StrPath,
+    directory: StrPath | None = None,
     *,
     read_only: bool = False,
     before_writing: Callable[[], None] = lambda: None,
 ) -> None:
     """Makes the schema, or brings it to today's version in one transaction. The caller keeps other processes out."""
-    newest = VERSION if directory is None else max([VERSION, *(version for version, _ in steps(directory))])
+    newest = VERSION if directory is None else max([VERSION, *(version for version, _ in steps("sqlite", directory))])
     version, application = connection.pragma("user_version"), connection.pragma("application_id")
     tables = connection.execute("SELECT count(*) FROM sqlite_master").get
     if application != APPLICATION_ID and (tables or version):
@@ -56,12 +57,12 @@ def migrate(
         )
     if version == 0 and directory is None:
         before_writing()
-        apply(connection, (SCHEMA / "sqlite.sql").read_text("utf-8"), VERSION)
+        apply(connection, read_text(SCHEMA, "sqlite.sql"), VERSION)
         return
     if version > 0:
         back_up(connection, path, version)
     before_writing()
-    pending = [(number, sql) for number, sql in steps(directory) if number > version]
+    pending = [(number, sql) for number, sql in steps("sqlite", directory) if number > version]
     apply(connection, "\n".join(sql for _, sql in pending), pending[-1][0])
 
 
@@ -77,16 +78,17 @@ def apply(connection: apsw.Connection, sql: str, version: int) -> None:
         raise
 
 
-def back_up(connection: apsw.Connection, path: Path, version: int) -> Path:
+def back_up(connection: apsw.Connection, path: StrPath, version: int) -> str:
     """A copy of the file as it was, beside it; an unfinished copy of an earlier try is replaced."""
-    target = path.with_name(f"{path.name}.v{version}.backup")
+    target = f"{path}.v{version}.backup"
     try:
-        target.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(target)
         create_private(target)
-        connection.execute("VACUUM INTO ?", (str(target),))
+        connection.execute("VACUUM INTO ?", (target,))
     except (apsw.Error, OSError) as error:
         raise StorageError(
-            f"{str(path)!r} has the older schema {version}, and its backup {str(target)!r} could not be written: "
+            f"{str(path)!r} has the older schema {version}, and its backup {target!r} could not be written: "
             f"{error}. Nothing was changed."
         ) from None
     return target

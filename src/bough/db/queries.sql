@@ -1,5 +1,7 @@
--- Every statement of the store, by name. Parameters are question marks, numbered where one is used twice; a list of
--- values is one parameter, a JSON array. `{name}` stands for the fragment of that name.
+-- Every statement of the store on which the engines agree, by name. What they say differently is in queries.ENGINE.sql.
+-- Parameters are question marks, numbered where one is used twice. A list is one parameter, a JSON array of numbers, or
+-- of texts if it is called `names`. `{name}` stands for the fragment of that name. No statement names a namespace:
+-- PostgreSQL's are put into one.
 
 -- fragment: node
 -- What a node is made of: one row a block, and one with NULLs for a message without blocks.
@@ -25,44 +27,52 @@ LEFT JOIN messages c ON c.n = s.parent_message
 (SELECT id FROM messages WHERE n = t.parent), (SELECT id FROM messages WHERE n = t.last),
 t.input_tokens, t.output_tokens, t.cached_tokens, t.reasoning_tokens, t.cost, t.model, t.provider, t.request_id,
 t.idempotency_key, t.instructions_digest, (SELECT id FROM messages WHERE n = t.caller), t.caller_call, t.error,
-t.metadata, t.started_at, t.first_token_at, t.finished_at
+t.metadata, t.started_at, t.first_token_at, t.finished_at, t.context_tokens
 
 -- fragment: totals
-count(*), sum(t.input_tokens), sum(t.output_tokens), sum(t.cached_tokens), sum(t.reasoning_tokens), sum(t.cost),
-count(*) - count(t.cost)
+count(*), CAST(sum(t.input_tokens) AS bigint), CAST(sum(t.output_tokens) AS bigint),
+CAST(sum(t.cached_tokens) AS bigint), CAST(sum(t.reasoning_tokens) AS bigint), sum(t.cost), count(*) - count(t.cost)
 
 -- fragment: of_session
 ?1 IS NULL OR t.session = (SELECT n FROM sessions WHERE key = ?1)
 
--- fragment: search_where
-f.search MATCH ?1 AND (?2 IS NULL OR m.role = ?2) AND (?3 IS NULL OR m.label = ?3)
-AND (?4 IS NULL OR m.created_at >= ?4) AND (?5 IS NULL OR m.created_at < ?5)
+-- fragment: search_filters
+(m.role = ?2 OR ?2 IS NULL) AND (m.label = ?3 OR ?3 IS NULL)
+AND (m.created_at >= ?4 OR ?4 IS NULL) AND (m.created_at < ?5 OR ?5 IS NULL)
 AND (?6 IS NULL OR m.turn IN (SELECT t.n FROM turns t JOIN sessions s ON s.n = t.session WHERE s.channel = ?6))
 AND (?7 IS NULL OR m.n IN (
     WITH RECURSIVE walk (n) AS (SELECT head FROM sessions WHERE key = ?7 {walk}) SELECT n FROM walk))
 
+-- fragment: message_columns
+n, id, parent, turn, role, kind, covers, summary, weight, label, error, digest, envelope, created_at
+
+-- fragment: block_columns
+message, position, inside, type, modality, mime, call_id, name, content, packed, blob, extra, raw
+
+-- fragment: turn_columns
+n, session, idempotency_key, parent, last, status, model, provider, request_id, input_tokens, output_tokens,
+cached_tokens, reasoning_tokens, cost, context_tokens, instructions_digest, caller, caller_call, error, metadata,
+started_at, first_token_at, finished_at
+
+-- fragment: session_columns
+n, key, channel, channel_id, directory, head, revision, activity, parent, parent_message, forked_from, title, agent,
+model, lease_turn, lease_owner, lease_until, extra, created_at, updated_at
+
+-- fragment: external_columns
+kind, value, message, session
+
 -- The load path ------------------------------------------------------------------------------------------------------
-
--- name: path
--- From a node up to the root, nearest first. A parent has a smaller number than its child, so the walk ends even where
--- a hand made a cycle.
-WITH RECURSIVE walk (n) AS (SELECT n FROM messages WHERE id = ? {walk} LIMIT ?)
-SELECT {node} FROM walk CROSS JOIN messages m ON m.n = walk.n {blocks}
-
--- name: session_path
-WITH RECURSIVE walk (n) AS (SELECT head FROM sessions WHERE key = ? AND head IS NOT NULL {walk} LIMIT ?)
-SELECT {node} FROM walk CROSS JOIN messages m ON m.n = walk.n {blocks}
 
 -- name: path_from
 -- The end of a path: from a node up to where the path weighs less than the second parameter, but at least up to the
 -- node with the third number.
 WITH RECURSIVE walk (n) AS (
-    SELECT ?1
+    SELECT CAST(?1 AS bigint)
     UNION ALL
     SELECT p.n FROM walk CROSS JOIN messages m ON m.n = walk.n CROSS JOIN messages p ON p.n = m.parent
     WHERE m.parent < walk.n AND (p.weight >= ?2 OR p.n >= ?3)
 )
-SELECT {node} FROM walk CROSS JOIN messages m ON m.n = walk.n {blocks}
+SELECT {node} FROM walk CROSS JOIN messages m ON m.n = walk.n {blocks} {newest_first}
 
 -- name: counted_turns
 -- The newest turns on a path whose size the provider has counted: that count, and the weight of the path there.
@@ -76,36 +86,79 @@ SELECT t.context_tokens, m.weight FROM back JOIN turns t ON t.n = back.turn JOIN
 WHERE t.context_tokens IS NOT NULL ORDER BY back.place LIMIT 1
 
 -- name: nodes
-SELECT {node} FROM json_each(?) wanted CROSS JOIN messages m ON m.n = wanted.value {blocks}
+SELECT {node} FROM json_each(?) wanted CROSS JOIN messages m ON m.n = wanted.value {blocks} {oldest_first}
 
 -- name: page_down
 SELECT {node} FROM (SELECT n FROM messages WHERE n < ? ORDER BY n DESC LIMIT ? OFFSET ?) page
-CROSS JOIN messages m ON m.n = page.n {blocks}
+CROSS JOIN messages m ON m.n = page.n {blocks} {newest_first}
 
 -- name: page_up
 SELECT {node} FROM (SELECT n FROM messages WHERE n > ? ORDER BY n LIMIT ? OFFSET ?) page
-CROSS JOIN messages m ON m.n = page.n {blocks}
+CROSS JOIN messages m ON m.n = page.n {blocks} {oldest_first}
 
 -- name: children
 SELECT {node} FROM messages m {blocks} WHERE m.parent = ? ORDER BY m.n, b.position
 
 -- name: subtree
 WITH RECURSIVE below (n) AS (
-    SELECT ? UNION ALL SELECT m.n FROM below CROSS JOIN messages m ON m.parent = below.n WHERE m.n > below.n
+    SELECT CAST(? AS bigint) UNION ALL SELECT m.n FROM below CROSS JOIN messages m ON m.parent = below.n WHERE m.n > below.n
 )
 SELECT {node} FROM below CROSS JOIN messages m ON m.n = below.n {blocks} ORDER BY m.n, b.position
+
+-- name: outline
+-- These messages, and all below them if the third parameter is 1, each with the block that tells best what it says:
+-- text, if it has any, and rather what was said than what was attached.
+WITH RECURSIVE below (n) AS (
+    SELECT value FROM json_each(?1)
+    UNION ALL SELECT m.n FROM below CROSS JOIN messages m ON m.parent = below.n WHERE m.n > below.n AND ?3 = 1
+)
+SELECT m.n, m.id, m.parent, m.turn, m.role, m.kind, m.label, m.created_at, t.status, b.type, b.name,
+       substr(b.content, 1, CAST(?2 AS integer)), b.packed, b.blob, x.encoding
+FROM below CROSS JOIN messages m ON m.n = below.n LEFT JOIN turns t ON t.n = m.turn
+LEFT JOIN blocks b ON b.message = m.n AND b.position = (
+    SELECT c.position FROM blocks c WHERE c.message = m.n AND c.type NOT IN ('extra', 'raw', 'envelope')
+    ORDER BY CASE c.type WHEN 'text' THEN 0 WHEN 'tool_call' THEN 1 WHEN 'thinking' THEN 3 ELSE 2 END,
+             CASE WHEN c.extra LIKE '_"file":%' THEN 1 ELSE 0 END, c.position LIMIT 1)
+LEFT JOIN blobs x ON x.n = b.blob ORDER BY m.n
+
+-- name: standing
+SELECT head, key FROM sessions WHERE head IN (SELECT value FROM json_each(?)) ORDER BY activity
+
+-- name: roots
+SELECT m.n FROM messages m WHERE NOT EXISTS (SELECT 1 FROM messages p WHERE p.n = m.parent AND p.n < m.n)
+  AND (? = 1 OR m.label IS NULL OR m.label NOT LIKE 'subagent:%')
+
+-- name: recent_leaves
+SELECT m.n FROM messages m WHERE m.n < ? AND NOT EXISTS (SELECT 1 FROM messages c WHERE c.parent = m.n)
+  AND (? = 1 OR m.label IS NULL OR m.label NOT LIKE 'subagent:%') ORDER BY m.n DESC LIMIT ?
+
+-- name: roots_above
+WITH RECURSIVE walk (n) AS (
+    SELECT value FROM json_each(?)
+    UNION SELECT m.parent FROM walk CROSS JOIN messages m ON m.n = walk.n WHERE m.parent < walk.n
+)
+SELECT m.n FROM walk CROSS JOIN messages m ON m.n = walk.n
+WHERE NOT EXISTS (SELECT 1 FROM messages p WHERE p.n = m.parent AND p.n < m.n)
+
+-- name: size
+SELECT (SELECT count(*) FROM messages), (SELECT count(*) FROM messages WHERE parent IS NULL),
+       (SELECT count(*) FROM messages WHERE parent IS NULL AND label LIKE 'subagent:%'),
+       (SELECT count(*) FROM sessions), (SELECT count(*) FROM turns), (SELECT count(*) FROM trash)
 
 -- name: ids
 SELECT n, id FROM messages WHERE n IN (SELECT value FROM json_each(?))
 
 -- name: numbers
-SELECT id, n FROM messages WHERE id IN (SELECT value FROM json_each(?))
+SELECT m.id, m.n FROM json_each(?) names CROSS JOIN messages m ON m.id = names.value
 
 -- name: number
 SELECT n FROM messages WHERE id = ?
 
 -- name: numbers_by_prefix
 SELECT id, n FROM messages WHERE id > ? AND id < ? ORDER BY id LIMIT 6
+
+-- name: newest_by_prefix
+SELECT id FROM messages WHERE id >= ? AND id < ? ORDER BY n DESC LIMIT ?
 
 -- name: ancestors
 WITH RECURSIVE walk (n) AS (SELECT n FROM messages WHERE n = ? {walk}) SELECT n FROM walk
@@ -128,25 +181,29 @@ SELECT content, packed, blob, type FROM blocks WHERE message = ? AND position = 
 -- The save path ------------------------------------------------------------------------------------------------------
 
 -- name: taken
-SELECT m.id FROM json_each(?1) wanted CROSS JOIN messages m ON m.id = wanted.value
-UNION ALL SELECT t.name FROM json_each(?1) wanted CROSS JOIN trash_names t ON t.name = wanted.value
+SELECT m.id FROM json_each(?1) names CROSS JOIN messages m ON m.id = names.value
+UNION ALL SELECT t.name FROM json_each(?1) names CROSS JOIN trash_names t ON t.name = names.value
 
--- name: highest
-SELECT max(ifnull((SELECT max(n) FROM messages), 0), (SELECT highest FROM state))
+-- name: ground
+-- The highest number in use, and what a message gives to its children.
+SELECT (SELECT max(n) FROM (SELECT max(n) AS n FROM messages UNION ALL SELECT highest FROM state) used),
+       p.digest, p.created_at, p.weight, p.summary
+FROM state LEFT JOIN messages p ON p.n = ?
 
 -- name: insert_message
-INSERT INTO messages (n, id, parent, turn, role, kind, covers, summary, weight, label, error, digest, envelope, created_at)
+INSERT INTO messages ({message_columns})
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: insert_block
-INSERT INTO blocks (message, position, inside, type, modality, mime, call_id, name, content, packed, blob, extra, raw)
+INSERT INTO blocks ({block_columns})
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: hold_blob
-UPDATE blobs SET refs = refs + 1 WHERE digest = ? RETURNING n
+UPDATE blobs SET refs = refs + ?2 WHERE digest = ?1 RETURNING digest, n
 
 -- name: insert_blob
-INSERT INTO blobs (digest, size, encoding, refs) VALUES (?, ?, ?, 1) RETURNING n
+INSERT INTO blobs (n, digest, size, encoding, refs)
+SELECT coalesce(max(n), 0) + 1, ?, ?, ?, ? FROM blobs RETURNING digest, n
 
 -- name: insert_blob_bytes
 INSERT INTO blob_bytes (n, bytes) VALUES (?, ?)
@@ -158,7 +215,23 @@ UPDATE messages SET label = ? WHERE n = ?
 SELECT message, session FROM external_ids WHERE kind = ? AND value = ?
 
 -- name: insert_external
-INSERT INTO external_ids (kind, value, message, session) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING
+-- A name stays with what has it; one whose bearer was deleted is free.
+INSERT INTO external_ids ({external_columns}) VALUES (?, ?, ?, ?)
+ON CONFLICT (kind, value) DO UPDATE SET message = excluded.message, session = excluded.session
+WHERE external_ids.message IS NULL AND external_ids.session IS NULL
+
+-- name: give_external
+INSERT INTO external_ids ({external_columns}) VALUES (?, ?, ?, ?)
+ON CONFLICT (kind, value) DO UPDATE SET message = excluded.message, session = excluded.session
+
+-- name: rename_externals
+UPDATE external_ids SET message = ? WHERE message = ?
+
+-- name: brought
+-- What is stored of messages that another program has named: nothing behind a name means that it was deleted here.
+SELECT e.value, m.n, m.digest, (SELECT count(*) FROM (SELECT 1 FROM messages c WHERE c.parent = m.n LIMIT 1) x)
+FROM json_each(?2) names CROSS JOIN external_ids e ON e.kind = ?1 AND e.value = names.value
+LEFT JOIN messages m ON m.n = e.message
 
 -- Sessions -----------------------------------------------------------------------------------------------------------
 
@@ -175,8 +248,9 @@ SELECT n, key, head, revision, lease_turn, lease_owner, lease_until FROM session
 SELECT n, key, head, revision, lease_turn, lease_owner, lease_until FROM sessions WHERE n = ? AND lease_owner = ?
 
 -- name: sessions
-{session} WHERE s.activity < ?1 AND (?2 IS NULL OR s.channel = ?2) AND (?3 IS NULL OR s.directory = ?3)
-  AND (?4 IS NULL OR s.parent = (SELECT n FROM sessions WHERE key = ?4)) AND (?5 OR s.parent IS NULL)
+{session} WHERE s.activity < ?1 AND (s.channel = ?2 OR ?2 IS NULL) AND (s.directory = ?3 OR ?3 IS NULL)
+  AND (?4 IS NULL OR s.parent = (SELECT n FROM sessions WHERE key = ?4))
+  AND (?5 = 1 OR (s.parent IS NULL AND s.channel IS DISTINCT FROM 'subagent'))
 ORDER BY s.activity DESC LIMIT ?6
 
 -- name: sessions_at
@@ -189,16 +263,23 @@ SELECT key FROM sessions WHERE updated_at < ? AND parent IS NULL ORDER BY activi
 SELECT n, key FROM sessions WHERE parent = ? ORDER BY n
 
 -- name: insert_session
-INSERT INTO sessions (key, channel, channel_id, directory, head, revision, activity, parent, forked_from, title, agent,
-                      model, extra, created_at, updated_at)
-VALUES (?, ?, ?, ?, ?, 0, (SELECT ifnull(max(activity), 0) + 1 FROM sessions), ?, ?, ?, ?, ?, ?, ?, ?) RETURNING n
+INSERT INTO sessions (n, key, channel, channel_id, directory, head, revision, activity, parent, forked_from, title,
+                      agent, model, extra, created_at, updated_at)
+SELECT (SELECT max(n) FROM (SELECT max(n) AS n FROM sessions UNION ALL SELECT sessions FROM state) used) + 1,
+       ?, ?, ?, ?, ?, 0, coalesce(max(activity), 0) + 1, ?, ?, ?, ?, ?, ?, ?, ? FROM sessions RETURNING n
 
 -- name: update_session
-UPDATE sessions SET directory = ifnull(?, directory), title = ifnull(?, title), agent = ifnull(?, agent),
-                    model = ifnull(?, model), extra = ifnull(?, extra), updated_at = ? WHERE n = ?
+UPDATE sessions SET directory = coalesce(?, directory), title = coalesce(?, title), agent = coalesce(?, agent),
+                    model = coalesce(?, model), extra = coalesce(?, extra), updated_at = ? WHERE n = ?
 
 -- name: link_session
-UPDATE sessions SET parent = ?, parent_message = ifnull(?, parent_message) WHERE n = ?
+UPDATE sessions SET parent = ?, parent_message = coalesce(?, parent_message) WHERE n = ?
+
+-- name: restore_description
+UPDATE sessions SET revision = ?, forked_from = ?, extra = ?, created_at = ?, updated_at = ? WHERE n = ?
+
+-- name: date_session
+UPDATE sessions SET created_at = ?, updated_at = ? WHERE n = ?
 
 -- name: move_head
 UPDATE sessions SET head = ?, revision = revision + 1, updated_at = ?,
@@ -220,7 +301,7 @@ SELECT {turn} FROM turns t WHERE t.n = ?
 
 -- name: turns
 SELECT {turn} FROM turns t
-WHERE ({of_session}) AND (?2 IS NULL OR t.status = ?2) AND t.n < ?3 ORDER BY t.n DESC LIMIT ?4
+WHERE ({of_session}) AND (t.status = ?2 OR ?2 IS NULL) AND t.n < ?3 ORDER BY t.n DESC LIMIT ?4
 
 -- name: turn_span
 SELECT last, parent, status, session FROM turns WHERE n = ?
@@ -229,16 +310,14 @@ SELECT last, parent, status, session FROM turns WHERE n = ?
 SELECT n, status FROM turns WHERE session = ? AND idempotency_key = ?
 
 -- name: insert_turn
-INSERT INTO turns (n, session, idempotency_key, parent, last, status, model, provider, request_id, input_tokens,
-                   output_tokens, cached_tokens, reasoning_tokens, cost, context_tokens, instructions_digest, caller,
-                   caller_call, error, metadata, started_at, first_token_at, finished_at)
+INSERT INTO turns ({turn_columns})
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: extend_turn
-UPDATE turns SET last = ?, model = ifnull(?, model), provider = ifnull(?, provider), request_id = ifnull(?, request_id),
+UPDATE turns SET last = ?, model = coalesce(?, model), provider = coalesce(?, provider), request_id = coalesce(?, request_id),
        input_tokens = ?, output_tokens = ?, cached_tokens = ?, reasoning_tokens = ?, cost = ?,
-       context_tokens = ifnull(?, context_tokens), instructions_digest = ifnull(?, instructions_digest), metadata = ?,
-       first_token_at = ifnull(first_token_at, ?) WHERE n = ?
+       context_tokens = coalesce(?, context_tokens), instructions_digest = coalesce(?, instructions_digest), metadata = ?,
+       first_token_at = coalesce(first_token_at, ?) WHERE n = ?
 
 -- name: end_turn
 UPDATE turns SET status = ?, error = ?, finished_at = ? WHERE n = ?
@@ -251,6 +330,15 @@ UPDATE turns SET idempotency_key = NULL WHERE n = ?
 
 -- name: cut_turn
 UPDATE turns SET last = ? WHERE n = ?
+
+-- name: sketch
+SELECT content FROM sketches WHERE turn = ?
+
+-- name: set_sketch
+INSERT INTO sketches (turn, content) VALUES (?, ?) ON CONFLICT (turn) DO UPDATE SET content = excluded.content
+
+-- name: drop_sketch
+DELETE FROM sketches WHERE turn = ?
 
 -- name: running_turns
 SELECT t.n, s.n, s.lease_turn, s.lease_owner, s.lease_until
@@ -266,15 +354,11 @@ SELECT NULL, {totals} FROM turns t
 WHERE {of_session}
 
 -- name: usage_by_session
-SELECT s.key, {totals} FROM turns t JOIN sessions s ON s.n = t.session GROUP BY s.n ORDER BY s.n
+SELECT s.key, {totals} FROM turns t JOIN sessions s ON s.n = t.session GROUP BY s.n, s.key ORDER BY s.n
 
 -- name: usage_by_model
 SELECT t.model, {totals} FROM turns t
-WHERE {of_session} GROUP BY t.model ORDER BY t.model
-
--- name: usage_by_day
-SELECT strftime('%Y-%m-%d', t.started_at / 1000000, 'unixepoch') AS day, {totals} FROM turns t
-WHERE {of_session} GROUP BY day ORDER BY day
+WHERE {of_session} GROUP BY t.model ORDER BY t.model NULLS FIRST
 
 -- Deleting, and bringing back ----------------------------------------------------------------------------------------
 
@@ -305,40 +389,51 @@ WITH RECURSIVE walk (n, first) AS (
 SELECT n FROM walk
 
 -- name: message_rows
-SELECT * FROM messages WHERE n IN (SELECT value FROM json_each(?)) ORDER BY n
+SELECT {message_columns} FROM messages WHERE n IN (SELECT value FROM json_each(?)) ORDER BY n
 
 -- name: block_rows
-SELECT * FROM blocks WHERE message IN (SELECT value FROM json_each(?)) ORDER BY message, position
+SELECT {block_columns} FROM blocks WHERE message IN (SELECT value FROM json_each(?)) ORDER BY message, position
 
 -- name: turn_rows
-SELECT * FROM turns WHERE n IN (SELECT value FROM json_each(?)) ORDER BY n
+SELECT {turn_columns} FROM turns WHERE n IN (SELECT value FROM json_each(?)) ORDER BY n
 
 -- name: turns_ending_in
 SELECT n, last FROM turns WHERE last IN (SELECT value FROM json_each(?))
 
 -- name: external_rows
-SELECT * FROM external_ids WHERE message IN (SELECT value FROM json_each(?))
+SELECT {external_columns} FROM external_ids WHERE message IN (SELECT value FROM json_each(?))
 
 -- name: session_row
-SELECT * FROM sessions WHERE n = ?
+SELECT {session_columns} FROM sessions WHERE n = ?
 
 -- name: delete_blocks
 DELETE FROM blocks WHERE message IN (SELECT value FROM json_each(?))
 
+-- name: delete_turn
+DELETE FROM turns WHERE n = ?
+
 -- name: delete_turns
 DELETE FROM turns WHERE n IN (SELECT value FROM json_each(?))
 
--- name: delete_externals
-DELETE FROM external_ids WHERE message IN (SELECT value FROM json_each(?))
+-- name: forget_externals
+-- The name stays, with nothing behind it: an import does not bring back what was deleted here.
+UPDATE external_ids SET message = NULL WHERE message IN (SELECT value FROM json_each(?))
 
 -- name: delete_messages
 DELETE FROM messages WHERE n IN (SELECT value FROM json_each(?))
 
 -- name: keep_numbers
-UPDATE state SET highest = max(highest, ?)
+UPDATE state SET highest = ?1 WHERE highest < ?1
+
+-- name: session_numbers
+SELECT max(n) FROM (SELECT max(n) AS n FROM sessions UNION ALL SELECT sessions FROM state) used
+
+-- name: keep_session_numbers
+UPDATE state SET sessions = ?1 WHERE sessions < ?1
 
 -- name: insert_trash
-INSERT INTO trash (id, deleted_at, reason, messages, payload) VALUES (?, ?, ?, ?, ?) RETURNING n
+INSERT INTO trash (n, id, deleted_at, reason, messages, payload)
+SELECT coalesce(max(n), 0) + 1, ?, ?, ?, ?, ? FROM trash RETURNING n
 
 -- name: insert_trash_name
 INSERT INTO trash_names (name, trash) VALUES (?, ?) ON CONFLICT DO NOTHING
@@ -361,18 +456,13 @@ SELECT n, payload FROM trash WHERE deleted_at < ? ORDER BY n
 -- name: delete_trash
 DELETE FROM trash WHERE n = ?
 
--- name: restore_message
-INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-
--- name: restore_block
-INSERT INTO blocks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-
 -- name: restore_external
-INSERT INTO external_ids VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING
+INSERT INTO external_ids ({external_columns}) VALUES (?, ?, ?, ?)
+ON CONFLICT (kind, value) DO UPDATE SET message = excluded.message WHERE external_ids.message IS NULL
 
 -- name: restore_session
-INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT ifnull(max(activity), 0) + 1 FROM sessions), ?, ?, ?, ?, ?, ?,
-                             NULL, NULL, NULL, ?, ?, ?)
+INSERT INTO sessions ({session_columns})
+SELECT ?, ?, ?, ?, ?, ?, ?, coalesce(max(activity), 0) + 1, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL, ?, ?, ? FROM sessions
 
 -- name: release_blob
 UPDATE blobs SET refs = refs - ? WHERE n = ?
@@ -424,37 +514,57 @@ SELECT t.n FROM turns t WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.n = t
 -- name: trash_payloads
 SELECT id, payload FROM trash
 
+-- Copying ------------------------------------------------------------------------------------------------------------
+-- Pages of a table, in the order of its key, after the last row already seen.
+
+-- name: message_page
+SELECT n, id, digest, label FROM messages WHERE n > ? ORDER BY n LIMIT ?
+
+-- name: turn_page
+SELECT {turn_columns} FROM turns WHERE n > ? ORDER BY n LIMIT ?
+
+-- name: session_page
+SELECT {session_columns} FROM sessions WHERE n > ? ORDER BY n LIMIT ?
+
+-- name: external_page
+SELECT {external_columns} FROM external_ids WHERE kind > ?1 OR (kind = ?1 AND value > ?2) ORDER BY kind, value LIMIT ?3
+
+-- name: trash_page
+SELECT id, n, deleted_at, reason, messages FROM trash WHERE id > ? ORDER BY id LIMIT ?
+
+-- name: trash_names
+SELECT name FROM trash_names WHERE trash = ? ORDER BY name
+
+-- name: blobs_by_number
+SELECT n, digest, size, encoding FROM blobs WHERE n IN (SELECT value FROM json_each(?))
+
+-- name: blob_content
+SELECT bytes FROM blob_bytes WHERE n = ?
+
+-- name: copy_session
+INSERT INTO sessions ({session_columns})
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL, ?, ?, ?)
+
+-- name: delete_external
+DELETE FROM external_ids WHERE kind = ? AND value = ?
+
 -- Search -------------------------------------------------------------------------------------------------------------
 
 -- name: search_state
-SELECT indexed, index_format, ifnull((SELECT max(n) FROM messages), 0) FROM state
+SELECT indexed, index_format, coalesce((SELECT max(n) FROM messages), 0) FROM state
 
 -- name: unindexed
 SELECT {node} FROM (SELECT n FROM messages WHERE n > ? ORDER BY n LIMIT ?) page
-CROSS JOIN messages m ON m.n = page.n {blocks}
+CROSS JOIN messages m ON m.n = page.n {blocks} {oldest_first}
 
 -- name: index_again
-UPDATE state SET indexed = min(indexed, ? - 1)
+UPDATE state SET indexed = ?1 - 1 WHERE indexed >= ?1
 
 -- name: set_indexed
 UPDATE state SET indexed = ?, index_format = ?
 
--- name: index_words
-INSERT INTO search (rowid, words) VALUES (?, ?)
-
--- name: unindex
-DELETE FROM search WHERE rowid IN (SELECT value FROM json_each(?))
-
 -- name: clear_index
 DELETE FROM search
-
--- name: search_newest
-SELECT f.rowid FROM search f CROSS JOIN messages m ON m.n = f.rowid
-WHERE {search_where} ORDER BY f.rowid DESC LIMIT ?8 OFFSET ?9
-
--- name: search_ranked
-SELECT f.rowid FROM search f CROSS JOIN messages m ON m.n = f.rowid
-WHERE {search_where} ORDER BY f.rank LIMIT ?8 OFFSET ?9
 
 -- name: sessions_of_turns
 SELECT t.n, s.key FROM turns t JOIN sessions s ON s.n = t.session WHERE t.n IN (SELECT value FROM json_each(?))

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import apsw
 
-from bough.db import HERE, Row, Value, forks, read_statements
-from bough.db.files import check_directory, create_private, has_pending_wal, identity, is_network, is_writable
+from bough.db import PATIENCE, Row, StrPath, Value, forks, read_statements
+from bough.db.files import (
+    check_directory,
+    create_private,
+    directory_of,
+    has_pending_wal,
+    identity,
+    is_network,
+    is_writable,
+)
 from bough.db.gate import Gate
 from bough.db.migrations import migrate
 from bough.errors import BoughError, Busy, Corrupt, Full, Invalid, Refused, StorageError
 
 Journal = Literal["wal", "truncate"]
 
-STATEMENTS = read_statements((HERE / "queries.sql").read_text("utf-8"))
-PATIENCE = 10.0
+T = TypeVar("T")
+
 WINDOW = 4_194_304
 FIXED = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
 """The first releases, newest line first, in which two checkpoints cannot lose a committed transaction in WAL mode."""
@@ -29,12 +36,17 @@ FIXED = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
 class SQLite:
     """A database in one file. Thread-safe; a process that was forked gets a connection of its own."""
 
+    shared = False
+    concurrency = 4
+
     def __init__(
-        self, path: str | Path, *, journal: Journal = "wal", patience: float = PATIENCE, migrations: Path | None = None
+        self, path: StrPath, *, journal: Journal = "wal", patience: float = PATIENCE, migrations: StrPath | None = None
     ) -> None:
-        self.path = Path(path)
-        if self.path.is_symlink():  # what lies beside the file must lie beside the real one
-            self.path = self.path.resolve()
+        self.path = os.fspath(path)
+        if os.path.islink(path):  # what lies beside the file must lie beside the real one
+            self.path = os.path.realpath(path)
+        self._translated = translated(self.path)
+        self._sql = read_statements("sqlite")
         self.patience = patience
         self.journal: Journal = journal if wal_is_safe(apsw.sqlite_lib_version()) else "truncate"
         self.read_only = False
@@ -49,43 +61,48 @@ class SQLite:
     # The three verbs ------------------------------------------------------------------------------------------------
 
     def rows(self, name: str, *params: Value) -> list[Row]:
-        with self._mutex, translated(self.path):
-            return self._use().execute(STATEMENTS[name], params).fetchall()
+        with self._mutex, self._translated:
+            return self._use().execute(self._sql[name], params).fetchall()
 
     def row(self, name: str, *params: Value) -> Row | None:
-        with self._mutex, translated(self.path):
-            return self._use().execute(STATEMENTS[name], params).fetchone()
+        with self._mutex, self._translated:
+            return self._use().execute(self._sql[name], params).fetchone()
 
     def run(self, name: str, *params: Value) -> None:
-        with self._mutex, translated(self.path):
-            self._use().execute(STATEMENTS[name], params)
+        with self._mutex, self._translated:
+            self._use().execute(self._sql[name], params)
 
     def run_many(self, name: str, params: Iterable[Sequence[Value]]) -> None:
-        with self._mutex, translated(self.path):
-            self._use().executemany(STATEMENTS[name], params)
+        with self._mutex, self._translated:
+            self._use().executemany(self._sql[name], params)
+
+    def rows_many(self, name: str, params: Iterable[Sequence[Value]]) -> list[Row]:
+        with self._mutex, self._translated:
+            return self._use().executemany(self._sql[name], params).fetchall()
 
     # Transactions ---------------------------------------------------------------------------------------------------
+
+    def transact(self, work: Callable[[], T]) -> T:
+        with self.writing():
+            return work()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         with self._mutex:
             connection = self._use()
             if self.read_only:
-                raise Refused(
-                    f"{str(self.path)!r} is open for reading only: the file or its directory cannot be written."
-                )
-            with self._gate, translated(self.path):
-                if identity(self.path) != self._identity:
+                raise Refused(f"{self.path!r} is open for reading only: the file or its directory cannot be written.")
+            with self._gate, self._translated:
+                if self._is_replaced():
                     raise StorageError(
-                        f"{str(self.path)!r} was deleted or replaced while it was open; nothing was written. "
-                        "Connect again."
+                        f"{self.path!r} was deleted or replaced while it was open; nothing was written. Connect again."
                     )
                 with transaction(connection, "BEGIN IMMEDIATE"):
                     yield
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        with self._mutex, translated(self.path):
+        with self._mutex, self._translated:
             connection = self._use()
             if connection.in_transaction:
                 yield
@@ -112,6 +129,12 @@ class SQLite:
             for start in range(0, len(window), size):
                 yield window[start : start + size]
 
+    def words(self, text: str) -> str:
+        return text  # FTS5 finds the words itself
+
+    def query(self, text: str) -> str:
+        return text
+
     def check(self) -> list[str]:
         with self._mutex, translated(self.path):
             found = [row[0] for row in self._use().execute("PRAGMA integrity_check(100)")]
@@ -121,18 +144,18 @@ class SQLite:
             ]
         return [finding for finding in found if finding != "ok"] + keys
 
-    def backup(self, target: Path) -> None:
-        if target.exists():
+    def backup(self, target: StrPath) -> None:
+        if os.path.exists(target):
             raise Refused(f"{str(target)!r} exists; a backup never overwrites. Choose another name.")
         create_private(target)
         try:
             with self._mutex, translated(target):
                 self._copy(target)
         except BaseException:
-            target.unlink()  # half a backup must not be taken for one
+            os.unlink(target)  # half a backup must not be taken for one
             raise
 
-    def _copy(self, target: Path) -> None:
+    def _copy(self, target: StrPath) -> None:
         copy = apsw.Connection(str(target))
         try:
             with copy.backup("main", self._use(), "main") as backup:
@@ -156,6 +179,9 @@ class SQLite:
                 self._let_go()
 
     # Opening --------------------------------------------------------------------------------------------------------
+
+    def _is_replaced(self) -> bool:
+        return identity(self.path) != self._identity
 
     def _use(self) -> apsw.Connection:
         if self._closed:
@@ -189,7 +215,7 @@ class SQLite:
         check_directory(self.path)
         if self.journal == "wal" and is_network(self.path):
             raise Refused(
-                f"{str(self.path)!r} is on a network file system, where SQLite's WAL loses data. "
+                f"{self.path!r} is on a network file system, where SQLite's WAL loses data. "
                 "Keep the file on a local disk, or connect with journal='truncate' and use it from one machine only."
             )
         self.read_only = not is_writable(self.path)
@@ -206,7 +232,7 @@ class SQLite:
 
     def connect(self) -> apsw.Connection:
         """A bare connection; tests replace it to simulate failing disks."""
-        return apsw.Connection(str(self.path), statementcachesize=200)
+        return apsw.Connection(self.path, statementcachesize=200)
 
     def _open_for_writing(self) -> apsw.Connection:
         pending = has_pending_wal(self.path)
@@ -229,15 +255,16 @@ class SQLite:
     def _set_journal(self, connection: apsw.Connection) -> None:
         got = connection.pragma("journal_mode", self.journal)
         if got != self.journal:
-            raise StorageError(
-                f"{str(self.path)!r} cannot be switched to journal mode {self.journal}; it stays in {got}."
-            )
+            raise StorageError(f"{self.path!r} cannot be switched to journal mode {self.journal}; it stays in {got}.")
         connection.execute("PRAGMA synchronous=FULL; PRAGMA journal_size_limit=67108864")
 
     def _open_for_reading(self) -> apsw.Connection:
+        from pathlib import Path
+
         # A WAL file in a directory that cannot be written opens only as immutable, and only without a pending WAL.
-        immutable = not os.access(self.path.parent, os.W_OK) and not has_pending_wal(self.path)
-        uri = f"{self.path.absolute().as_uri()}?mode=ro{'&immutable=1' if immutable else ''}"
+        immutable = not os.access(directory_of(self.path), os.W_OK) and not has_pending_wal(self.path)
+        place = Path(self.path).absolute().as_uri()
+        uri = f"{place}?mode=ro{'&immutable=1' if immutable else ''}"
         connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
         try:
             connection.set_busy_timeout(int(self.patience * 1000))
@@ -260,6 +287,9 @@ def set_pragmas(connection: apsw.Connection) -> None:
         "PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA secure_delete=FAST;"
         "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-32000; PRAGMA recursive_triggers=OFF"
     )
+    # A table with a partial index makes SQLite plan a statement anew for every new parameter, which takes ten times as
+    # long as most of ours run. With this a plan never depends on parameters, and is made once.
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
 
 
 @contextmanager
@@ -275,12 +305,16 @@ def transaction(connection: apsw.Connection, begin: str) -> Iterator[None]:
         raise
 
 
+NO_QUERY = ("fts5: ", "unterminated string", "no such column: ", "unknown special query", "expected integer")
+"""How SQLite begins to speak of a query that somebody wrote; our own statements make none of these mistakes."""
+
+
 class translated:
     """Turns the driver's errors into bough's. A class, because every statement passes through it."""
 
     __slots__ = ("path",)
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: StrPath) -> None:
         self.path = path
 
     def __enter__(self) -> None:
@@ -291,7 +325,7 @@ class translated:
             raise ours from None
 
 
-def translation(path: Path, error: BaseException) -> BoughError | None:
+def translation(path: StrPath, error: BaseException) -> BoughError | None:
     """What an error of the driver means, what was kept and what to do; None for any other error."""
     name = repr(str(path))
     match error:
@@ -317,6 +351,8 @@ def translation(path: Path, error: BaseException) -> BoughError | None:
             return Full(f"The disk of {name} is full: not even the index of the WAL fits. Nothing was changed.")
         case apsw.IOError():
             return StorageError(f"The disk of {name} failed: {error}. What was acknowledged before is kept.")
+        case apsw.SQLError() if str(error).startswith(NO_QUERY):
+            return Invalid(f"The query cannot be understood: {str(error).removeprefix('fts5: ')}.")
         case apsw.Error():
             return StorageError(f"{name}: {error}")
     return None

@@ -9,6 +9,8 @@ from typing import Any
 from bough.errors import FormatError
 from bough.model import Json
 
+_MOST = 100_000
+
 
 def plain(payload: Any) -> Json:
     """The payload as dicts and lists, also when it is made of an official SDK's objects.
@@ -74,6 +76,16 @@ def count(value: Json, *keys: str) -> int | None:
     """A number of tokens under a chain of keys; None when it is missing or no number."""
     found = at(value, *keys)
     return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def position(item: dict[str, Json], key: str) -> int:
+    """A place that a stream names; the first where it names none. No reply has more than a few parts."""
+    place = item.get(key)
+    if place is None:
+        return 0
+    if type(place) is not int or not 0 <= place < _MOST:
+        raise FormatError(f"{key} should be the place of a part, and is {place!r:.40}.")
+    return place
 
 
 def total(*counts: int | None) -> int | None:

@@ -54,12 +54,12 @@ def read_messages(payload: Json, dialect: Dialect, where: str) -> tuple[Message,
 def read_message(wire: dict[str, Json], dialect: Dialect, where: str) -> list[Message]:
     """One wire message as one message, or as several when it holds a tool's results and the user's words."""
     role = dialect.role(wire.get("role"), where)
-    pieces = _pieces(_read_blocks(wire.get(dialect.content), dialect, f"{where}.{dialect.content}"), role)
+    blocks = _read_blocks(wire.get(dialect.content), dialect, f"{where}.{dialect.content}")
     shell: Json = emptied(wire, dialect.content)
     messages = []
-    for piece_role, blocks in pieces:
-        error = any(isinstance(block, ToolResult) and block.error for block in blocks)
-        messages.append(Message(piece_role, tuple(blocks), error, {dialect.family: shell}))
+    for piece_role, piece in pieces(blocks, role):
+        error = any(isinstance(block, ToolResult) and block.error for block in piece)
+        messages.append(Message(piece_role, tuple(piece), error, {dialect.family: shell}))
         shell = JOINED
     return messages
 
@@ -75,24 +75,24 @@ def _read_blocks(content: Json, dialect: Dialect, where: str) -> list[Block]:
     ]
 
 
-def _pieces(blocks: list[Block], role: Role) -> list[tuple[Role, list[Block]]]:
+def pieces(blocks: list[Block], role: Role) -> list[tuple[Role, list[Block]]]:
     """Splits the user's blocks where results and words meet. What bough does not know stays with its neighbour."""
     if role != "user":
         return [(role, blocks)]
-    pieces: list[tuple[Role, list[Block]]] = []
+    found: list[tuple[Role, list[Block]]] = []
     unknown: list[Block] = []
     for block in blocks:
         kind: Role = "tool_result" if isinstance(block, ToolResult) else "user"
         if isinstance(block, Other):
-            (pieces[-1][1] if pieces else unknown).append(block)
-        elif pieces and pieces[-1][0] == kind:
-            pieces[-1][1].append(block)
+            (found[-1][1] if found else unknown).append(block)
+        elif found and found[-1][0] == kind:
+            found[-1][1].append(block)
         else:
-            pieces.append((kind, [block]))
-    if not pieces:
+            found.append((kind, [block]))
+    if not found:
         return [("user", unknown)]
-    pieces[0][1][:0] = unknown
-    return pieces
+    found[0][1][:0] = unknown
+    return found
 
 
 def write_messages(messages: Sequence[Message], dialect: Dialect, rendering: Rendering) -> list[Json]:

@@ -56,26 +56,28 @@ class Anthropic:
 def _read_reply(reply: dict[str, Json], http_id: str | None) -> Decoded:
     content = as_list(reply.get("content"), "reply.content")
     messages = read_message({"role": "assistant", "content": content}, DIALECT, "reply")
-    counts = reply.get("usage")
-    read, written = count(counts, "cache_read_input_tokens"), count(counts, "cache_creation_input_tokens")
-    usage = Usage(
-        # Anthropic counts what it took from the cache apart; everywhere else it is part of the input.
-        input_tokens=total(count(counts, "input_tokens"), read, written),
-        output_tokens=count(counts, "output_tokens"),
-        cached_tokens=read,
-        reasoning_tokens=count(at(counts, "output_tokens_details"), "thinking_tokens"),
-    )
     return Decoded(
         tuple(messages),
         Provenance(
             model=text_or_none(reply.get("model")),
             provider="anthropic",
-            usage=usage,
+            usage=read_usage(reply.get("usage")),
             response_id=text_or_none(reply.get("id")),
             request_id=http_id,
             stop_reason=text_or_none(reply.get("stop_reason")),
             envelope={key: value for key, value in reply.items() if key != "content"},
         ),
+    )
+
+
+def read_usage(counts: Json) -> Usage:
+    """The counts of one reply. Anthropic counts what came from the cache apart; elsewhere it is part of the input."""
+    read, written = count(counts, "cache_read_input_tokens"), count(counts, "cache_creation_input_tokens")
+    return Usage(
+        input_tokens=total(count(counts, "input_tokens"), read, written),
+        output_tokens=count(counts, "output_tokens"),
+        cached_tokens=read,
+        reasoning_tokens=count(at(counts, "output_tokens_details"), "thinking_tokens"),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bough.formats.reading import as_dict, as_list, plain
+from bough.formats.reading import as_dict, as_list, optional_list, plain, position
 from bough.model import Json
 
 _WHOLE = {"id", "type", "role", "name", "index", "object"}
@@ -23,15 +23,22 @@ class ChatStream:
                 self._rest[key] = value
         for item in as_list(chunk.get("choices", []), "chunk.choices"):
             choice = as_dict(item, "chunk.choices[]")
-            known = self._choices.setdefault(choice.get("index") or 0, {"message": {}})
+            known = self._choices.setdefault(position(choice, "index"), {"message": {}})
             known.update({key: value for key, value in choice.items() if key not in ("delta", "logprobs")})
             if (logprobs := choice.get("logprobs")) is not None or "logprobs" not in known:
                 _grow(known, {"logprobs": logprobs} if "logprobs" in choice else {})
-            _grow(known["message"], as_dict(choice.get("delta") or {}, "chunk.choices[].delta"))
+            _grow(known["message"], _delta(choice))
 
     def reply(self) -> dict[str, Json]:
         choices = [_finished(self._choices[index]) for index in sorted(self._choices)]
         return {**self._rest, "object": "chat.completion", "choices": choices}
+
+
+def _delta(choice: dict[str, Json]) -> dict[str, Json]:
+    delta = as_dict(choice.get("delta") or {}, "chunk.choices[].delta")
+    for call in optional_list(delta.get("tool_calls"), "delta.tool_calls"):
+        as_dict(call, "delta.tool_calls[]")
+    return delta
 
 
 def _grow(target: dict[str, Json], delta: dict[str, Json]) -> None:
@@ -53,10 +60,10 @@ def _grow(target: dict[str, Json], delta: dict[str, Json]) -> None:
 def _grow_list(known: list[Json], pieces: list[Json]) -> list[Json]:
     """Pieces with an index belong to the item of that index; others are items."""
     for piece in pieces:
-        place = piece.get("index")
-        if not isinstance(place, int):
+        if piece.get("index") is None:
             known.append(piece)
             continue
+        place = position(piece, "index")
         while len(known) <= place:
             known.append({})
         _grow(known[place], piece)

@@ -7,7 +7,7 @@ whose last event leaves the output out.
 from __future__ import annotations
 
 from bough.errors import FormatError
-from bough.formats.reading import as_dict, as_text, plain
+from bough.formats.reading import as_dict, as_text, plain, position
 from bough.model import Json
 
 _ENDS = ("response.completed", "response.incomplete", "response.failed", "response.cancelled")
@@ -31,9 +31,9 @@ class ResponsesStream:
             case _ if kind in _ENDS:
                 self._response = as_dict(event.get("response"), f"{kind}.response")
             case "response.output_item.added" | "response.output_item.done":
-                self._items[event.get("output_index") or 0] = dict(as_dict(event.get("item"), f"{kind}.item"))
+                self._items[position(event, "output_index")] = dict(as_dict(event.get("item"), f"{kind}.item"))
             case "response.content_part.added" | "response.content_part.done":
-                _place(self._item(event), "content", event.get("content_index") or 0, event.get("part"))
+                _place(self._item(event), "content", position(event, "content_index"), event.get("part"))
             case "response.output_text.delta":
                 self._grow_text(event)
             case "response.function_call_arguments.delta" | "response.mcp_call_arguments.delta":
@@ -47,14 +47,14 @@ class ResponsesStream:
         return {**self._response, "output": [self._items[index] for index in sorted(self._items)]}
 
     def _item(self, event: dict[str, Json]) -> dict[str, Json]:
-        return self._items.setdefault(event.get("output_index") or 0, {})
+        return self._items.setdefault(position(event, "output_index"), {})
 
     def _grow(self, event: dict[str, Json], key: str) -> None:
         item = self._item(event)
         item[key] = (item.get(key) or "") + as_text(event.get("delta"), "event.delta")
 
     def _grow_text(self, event: dict[str, Json]) -> None:
-        index = event.get("content_index") or 0
+        index = position(event, "content_index")
         content = self._item(event).setdefault("content", [])
         fresh: dict[str, Json] = {"type": "output_text", "text": "", "annotations": []}
         part = content[index] if index < len(content) else fresh

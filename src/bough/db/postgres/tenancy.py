@@ -1,0 +1,72 @@
+"""What an administrator does: ties roles to namespaces, and spreads the tables over many machines.
+
+A policy on every table shows the rows of the namespace that a connection has named, and no others. That is a fence
+against mistakes. Against a tenant who writes SQL of their own it takes a role that is tied to one namespace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from psycopg import sql
+
+from bough.db import PATIENCE
+from bough.db.postgres.namespaces import TABLES
+from bough.db.postgres.pool import Connection
+from bough.db.postgres.schema import is_distributed, migrate
+from bough.db.postgres.server import Server
+from bough.errors import Refused
+
+
+def confine(url: str, role: str, namespace: str) -> None:
+    """Lets a role use bough, in this one namespace only, whatever SQL it writes. Doing it again moves it to another.
+
+    The role exists, owns nothing of bough and is no superuser. Raises `NotFound` for a role that does not exist, and
+    `Refused` if the role of the URL may not do that.
+    """
+    whom, policy = sql.Identifier(role), sql.Identifier(f"only {role}"[:63])
+    with _administering(url) as (_, connection), connection.transaction():
+        _do(connection, "GRANT USAGE ON SCHEMA bough TO {}", whom)
+        _do(connection, "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA bough TO {}", whom)
+        for table in TABLES:
+            place = sql.Identifier("bough", table)
+            _do(connection, "DROP POLICY IF EXISTS {} ON {}", policy, place)
+            restricted = "CREATE POLICY {} ON {} AS RESTRICTIVE TO {} USING (namespace = {})"
+            _do(connection, restricted, policy, place, whom, sql.Literal(namespace))
+
+
+def distribute(url: str) -> list[str]:
+    """Spreads the tables over the nodes of a Citus cluster, by namespace; which tables were spread.
+
+    Tables that are spread already stay as they are. Raises `Refused` on a server without the Citus extension.
+    """
+    with _administering(url) as (name, connection):
+        if not is_distributed(connection):
+            raise Refused(
+                f"{name} has no Citus extension: there is nothing to spread the tables over; they stay as they are. "
+                "To have many machines, run CREATE EXTENSION citus there, add the nodes, and do this again."
+            )
+        spread = {table for (table,) in connection.execute("SELECT logicalrelid::text FROM pg_dist_partition")}
+        wanted = [f"bough.{table}" for table in TABLES if f"bough.{table}" not in spread]
+        with connection.transaction():
+            for table in wanted:  # what is referred to comes before what refers to it
+                beside = "default" if table == "bough.messages" else "bough.messages"
+                command = "SELECT create_distributed_table({}, 'namespace', colocate_with => {})"
+                _do(connection, command, sql.Literal(table), sql.Literal(beside))
+        return wanted
+
+
+@contextmanager
+def _administering(url: str) -> Iterator[tuple[str, Connection]]:
+    server = Server(url, 1, PATIENCE)
+    try:
+        with server.translated(), server.pool.connection() as connection:
+            migrate(connection, server.name)
+            yield server.name, connection
+    finally:
+        server.pool.close()
+
+
+def _do(connection: Connection, command: str, *names: sql.Composable) -> None:
+    connection.execute(sql.SQL(command).format(*names))

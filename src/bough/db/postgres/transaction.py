@@ -1,0 +1,145 @@
+"""Statements on one connection, about one namespace.
+
+Everything is sent through a pipeline: what returns nothing is not waited for, and a transaction begins, and ends, in
+the same round trip as its first and its last statement.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from typing import Any
+
+import psycopg
+from psycopg import sql
+from psycopg.pq import TransactionStatus
+
+from bough.db import Row, Value, read_statements
+from bough.db.postgres.namespaces import in_namespace, lists_in
+from bough.db.postgres.pool import Connection
+from bough.db.postgres.server import Server
+
+STATEMENTS = {name: in_namespace(statement) for name, statement in read_statements("postgres").items()}
+LISTS = {name: lists for name, statement in STATEMENTS.items() if (lists := lists_in(statement))}
+READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
+
+
+class Transaction:
+    """Use it in a `with` block: leaving it commits, an exception undoes everything."""
+
+    def __init__(self, connection: Connection, namespace: str, server: Server) -> None:
+        self._connection = connection
+        self._namespace = namespace
+        self._server = server
+        self.is_committing = False
+        """From here on the server may have kept it, whatever we hear."""
+
+    @contextmanager
+    def begun(self, how: str) -> Iterator[None]:
+        """Begins it; it is committed when the block is left."""
+        try:
+            with self._connection.pipeline():
+                self._connection.execute(how)
+                self._settle()
+                yield
+                self.is_committing = True
+                self._connection.execute("COMMIT")
+        except BaseException:
+            self._roll_back()
+            raise
+
+    def fetch(self, name: str, *params: Value) -> list[Row]:
+        """The rows of a statement; this is a round trip."""
+        return self.send(name, *params).fetchall()
+
+    def alone(self, name: str, *params: Value) -> list[Row]:
+        """The rows of a statement that is a transaction of its own."""
+        with self.begun("BEGIN") if self._server.is_distributed else self._implied():
+            cursor = self.send(name, *params)
+        return cursor.fetchall() if cursor.description else []
+
+    @contextmanager
+    def _implied(self) -> Iterator[None]:
+        """The transaction that one round trip is, without a word about it."""
+        with self._connection.pipeline():
+            self._settle()
+            yield
+
+    def _settle(self) -> None:
+        """Says, for this transaction only, which namespace it is about and how it is to be done."""
+        self.send("settings", f"{max(1, int(self._server.patience * 1000))}ms")
+        if self._server.is_distributed:  # what is set by a function stays on the coordinator
+            self._connection.execute("SET LOCAL citus.propagate_set_commands TO 'local'")
+            self._connection.execute(sql.SQL("SET LOCAL bough.namespace TO {}").format(sql.Literal(self._namespace)))
+
+    def send(self, name: str, *params: Value) -> psycopg.Cursor[Row]:
+        """Sends a statement; its rows can be fetched from the cursor."""
+        cursor = self._connection.cursor(binary=True)
+        return cursor.execute(STATEMENTS[name], self._bound(name, params))
+
+    def send_many(self, name: str, params: Iterable[Sequence[Value]]) -> int:
+        """Sends a statement once for each set of parameters; how many these were."""
+        bound = [self._bound(name, one) for one in params]
+        self._connection.cursor().executemany(STATEMENTS[name], bound)
+        return len(bound)
+
+    def fetch_many(self, name: str, params: Iterable[Sequence[Value]]) -> list[Row]:
+        """The rows of a statement, run once for each set of parameters; this is one round trip."""
+        cursor = self._connection.cursor(binary=True)
+        cursor.executemany(STATEMENTS[name], [self._bound(name, one) for one in params], returning=True)
+        found = cursor.fetchall()
+        while cursor.nextset():
+            found += cursor.fetchall()
+        return found
+
+    def _bound(self, name: str, params: Sequence[Value]) -> list[Any]:
+        """The namespace and the parameters; a list is an array here, without what no column can hold."""
+        bound: list[Any] = [self._namespace, *params]
+        for place in LISTS.get(name, ()):
+            bound[place] = [value for value in json.loads(bound[place]) if _is_holdable(value)]
+        return bound
+
+    def _roll_back(self) -> None:
+        with suppress(psycopg.Error):  # a connection that cannot even do this is not given to anyone else
+            if self._connection.info.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR):
+                self._connection.execute("ROLLBACK")
+
+
+class Snapshot:
+    """A read transaction: it begins with its first statement, on another connection if the first one was dead."""
+
+    def __init__(self, server: Server, namespace: str) -> None:
+        self._server = server
+        self._namespace = namespace
+        self._transaction: Transaction | None = None
+        self._open = ExitStack()
+
+    def fetch(self, name: str, *params: Value) -> list[Row]:
+        if self._transaction is not None:
+            return self._transaction.fetch(name, *params)
+        return self._server.persist(lambda: self._begin(name, params))
+
+    def _begin(self, name: str, params: Sequence[Value]) -> list[Row]:
+        with ExitStack() as stack:
+            connection = stack.enter_context(self._server.pool.connection())
+            transaction = Transaction(connection, self._namespace, self._server)
+            stack.enter_context(transaction.begun(READ))
+            found = transaction.fetch(name, *params)
+            self._transaction, self._open = transaction, stack.pop_all()
+        return found
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: Any) -> None:
+        with nullcontext() if error[1] else suppress(psycopg.Error):  # what was read was read
+            self._open.__exit__(*error)
+
+
+def _is_holdable(value: object) -> bool:
+    try:
+        return not isinstance(value, str) or b"\0" not in value.encode()
+    except UnicodeEncodeError:
+        return False

@@ -1,0 +1,58 @@
+-- What only PostgreSQL says this way. See queries.sql. `:namespace` is the namespace, for a statement that names it itself.
+
+-- fragment: newest_first
+ORDER BY m.n DESC, b.position
+
+-- fragment: oldest_first
+ORDER BY m.n, b.position
+
+-- name: path
+WITH RECURSIVE walk (n) AS (SELECT n FROM messages WHERE id = ? {walk})
+SELECT {node} FROM (SELECT n FROM walk LIMIT ?) page CROSS JOIN messages m ON m.n = page.n {blocks} {newest_first}
+
+-- name: session_path
+WITH RECURSIVE walk (n) AS (SELECT head FROM sessions WHERE key = ? AND head IS NOT NULL {walk})
+SELECT {node} FROM (SELECT n FROM walk LIMIT ?) page CROSS JOIN messages m ON m.n = page.n {blocks} {newest_first}
+
+-- name: usage_by_day
+SELECT to_char(to_timestamp(t.started_at / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, {totals} FROM turns t
+WHERE {of_session} GROUP BY day ORDER BY day
+
+-- Transactions -------------------------------------------------------------------------------------------------------
+
+-- name: settings
+-- For one transaction: the fence of the namespace, how long to wait for a lock, and that what is acknowledged is durable.
+SELECT set_config('bough.namespace', :namespace, true), set_config('lock_timeout', ?, true),
+       set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on'
+                                        ELSE current_setting('synchronous_commit') END, true)
+
+-- name: queue
+-- One writer of a namespace at a time. Its token is evidence, when the connection is lost in the middle of a commit.
+UPDATE state SET writes = writes + 1, recent = right(recent || CAST(? AS text), 512) RETURNING writes
+
+-- name: evidence
+SELECT writes, recent FROM bough.state WHERE namespace = :namespace FOR UPDATE
+
+-- name: make_namespace
+INSERT INTO state (highest, sessions, indexed, index_format, writes, recent) VALUES (0, 0, 0, 1, 0, '')
+ON CONFLICT DO NOTHING
+
+-- name: blob_window
+SELECT substring(bytes FROM CAST(?2 AS integer) FOR CAST(?3 AS integer)) FROM blob_bytes WHERE n = ?1
+
+-- Search -------------------------------------------------------------------------------------------------------------
+
+-- name: index_words
+INSERT INTO search (message, words) VALUES (?, CAST(? AS tsvector))
+
+-- name: unindex
+DELETE FROM search WHERE message IN (SELECT value FROM json_each(?))
+
+-- name: search_newest
+SELECT f.message FROM search f JOIN messages m ON m.n = f.message
+WHERE f.words @@ CAST(?1 AS tsquery) AND {search_filters} ORDER BY f.message DESC LIMIT ?8 OFFSET ?9
+
+-- name: search_ranked
+SELECT f.message FROM search f JOIN messages m ON m.n = f.message
+WHERE f.words @@ CAST(?1 AS tsquery) AND {search_filters}
+ORDER BY ts_rank(f.words, CAST(?1 AS tsquery)) DESC, f.message DESC LIMIT ?8 OFFSET ?9

@@ -1,0 +1,35 @@
+-- What only SQLite says this way. See queries.sql.
+
+-- fragment: newest_first
+-- Nothing: a CROSS JOIN keeps the order of what stands before it.
+
+-- fragment: oldest_first
+-- Nothing, for the same reason.
+
+-- name: path
+-- From a node up to the root, nearest first. A parent has a smaller number than its child, so the walk ends even where
+-- a hand made a cycle.
+WITH RECURSIVE walk (n) AS (SELECT n FROM messages WHERE id = ? {walk} LIMIT ?)
+SELECT {node} FROM walk CROSS JOIN messages m ON m.n = walk.n {blocks}
+
+-- name: session_path
+WITH RECURSIVE walk (n) AS (SELECT head FROM sessions WHERE key = ? AND head IS NOT NULL {walk} LIMIT ?)
+SELECT {node} FROM walk CROSS JOIN messages m ON m.n = walk.n {blocks}
+
+-- name: usage_by_day
+SELECT strftime('%Y-%m-%d', t.started_at / 1000000, 'unixepoch') AS day, {totals} FROM turns t
+WHERE {of_session} GROUP BY day ORDER BY day
+
+-- name: index_words
+INSERT INTO search (rowid, words) VALUES (?, ?)
+
+-- name: unindex
+DELETE FROM search WHERE rowid IN (SELECT value FROM json_each(?))
+
+-- name: search_newest
+SELECT f.rowid FROM search f CROSS JOIN messages m ON m.n = f.rowid
+WHERE f.search MATCH ?1 AND {search_filters} ORDER BY f.rowid DESC LIMIT ?8 OFFSET ?9
+
+-- name: search_ranked
+SELECT f.rowid FROM search f CROSS JOIN messages m ON m.n = f.rowid
+WHERE f.search MATCH ?1 AND {search_filters} ORDER BY f.rank LIMIT ?8 OFFSET ?9

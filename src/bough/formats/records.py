@@ -1,0 +1,105 @@
+"""The lines of bough's own files beside the messages: sessions, turns, and what others call them.
+
+`{"session": {…}}`, `{"turn": {…}}` and `{"name": {…}}`, each with the fields that have a value. A line without any of
+these keys is a message in its place.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias, get_args
+
+from bough.errors import FormatError
+from bough.formats.jsonl import read_node, write_node
+from bough.formats.reading import as_dict
+from bough.ids import is_plain
+from bough.model import ExternalName, Json, Node, SessionInfo, Status, TurnInfo, Usage
+
+Record: TypeAlias = Node | SessionInfo | TurnInfo | ExternalName
+
+KINDS: dict[str, type[SessionInfo] | type[TurnInfo] | type[ExternalName]] = {
+    "session": SessionInfo,
+    "turn": TurnInfo,
+    "name": ExternalName,
+}
+DERIVED = {"channel", "channel_id", "cursor"}
+"""What a session's key, and its place in the list, say by themselves."""
+REQUIRED = {"session": ("key",), "turn": ("id", "last_id", "status"), "name": ("kind", "value")}
+NUMBERS = {"revision", "created_at", "updated_at", "started_at", "first_token_at", "finished_at", "context_tokens",
+           "input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens"}  # fmt: skip
+ANYTHING = {"extra", "metadata"}
+WORDS = {"title", "directory", "error", "value"}
+"""Fields that take any text; the others go into columns that not every database fills with every character."""
+DEEPEST = 100
+
+
+def write_record(record: Record) -> dict[str, Json]:
+    """The object of a line."""
+    if isinstance(record, Node):
+        return write_node(record)
+    kind = next(kind for kind, cls in KINDS.items() if isinstance(record, cls))
+    fields = {name: _plain(getattr(record, name)) for name in record.__match_args__ if name not in DERIVED}
+    return {kind: {name: field for name, field in fields.items() if field is not None}}
+
+
+def _plain(field: Any) -> Json:
+    if isinstance(field, Usage):
+        counts = {name: getattr(field, name) for name in field.__match_args__}
+        return {name: count for name, count in counts.items() if count is not None} or None
+    return field.hex() if isinstance(field, bytes) else field
+
+
+def read_record(item: Json, where: str) -> Record:
+    """The record that `write_record` wrote. Raises `FormatError`."""
+    item = as_dict(item, where)
+    kind = next((kind for kind in KINDS if kind in item and "role" not in item), None)
+    if kind is None:
+        return read_node(item, where)
+    fields = as_dict(item[kind], f"{where}.{kind}")
+    for name in REQUIRED[kind]:
+        if not isinstance(fields.get(name), str):
+            raise FormatError(f"{where}.{kind} has no {name}.")
+    known = {name: _read(name, field, where) for name, field in fields.items() if name in KINDS[kind].__match_args__}
+    if kind == "turn" and known["status"] not in get_args(Status):
+        raise FormatError(f"{where}.turn has the status {known['status']!r}, which bough does not know.")
+    blank: dict[str, Json] = {"channel": None, "channel_id": None, "head_id": None, "revision": 0}
+    if kind == "turn":
+        blank = {"session": None, "parent_id": None}
+    return KINDS[kind](**(known if kind == "name" else blank | known))
+
+
+def _read(name: str, field: Json, where: str) -> Any:
+    if name == "usage":
+        counts = as_dict(field, f"{where}.usage")
+        return Usage(
+            **{key: count for key, count in counts.items() if key in Usage.__match_args__ and _is_count(count)}
+        )
+    if name == "instructions_digest":
+        try:
+            return bytes.fromhex(field)
+        except (ValueError, TypeError):
+            raise FormatError(f"{where}.{name} is not a digest.") from None
+    if not _fits(name, field):
+        raise FormatError(f"{where}.{name} cannot be {field!r:.40}.")
+    return field
+
+
+def _fits(name: str, field: Json) -> bool:
+    if name in NUMBERS:
+        return isinstance(field, int) and abs(field) < 2**62
+    if name in ANYTHING:
+        return _is_shallow(field)
+    return field is None or (isinstance(field, str) and (name in WORDS or is_plain(field)))
+
+
+def _is_shallow(field: Json) -> bool:
+    """Whether JSON is nested no deeper than anyone means it to be."""
+    layer, depth = [field], 0
+    while layer and depth <= DEEPEST:
+        inside = [list(part.values()) if isinstance(part, dict) else part for part in layer]
+        layer = [part for parts in inside if isinstance(parts, list) for part in parts]
+        depth += 1
+    return not layer
+
+
+def _is_count(count: Json) -> bool:
+    return isinstance(count, (int, float)) and not isinstance(count, bool) and abs(count) < 2**62

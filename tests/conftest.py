@@ -1,0 +1,59 @@
+"""What tests of several rooms share: every backend, and the weights of the embedded model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from bough.db import StrPath
+from tests.postgres.server import FAST, Server
+
+BACKENDS = ["sqlite", "postgres"]
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The URL of a server: the one in `$BOUGH_TEST_POSTGRES`, or one that is started for this run."""
+    if given := os.environ.get("BOUGH_TEST_POSTGRES"):
+        yield given
+        return
+    server = Server(FAST)
+    yield server.start().url
+    server.remove()
+
+
+@pytest.fixture
+def namespace() -> str:
+    """A namespace that no other test has."""
+    return f"test-{uuid4()}"
+
+
+@pytest.fixture(params=BACKENDS)
+def anywhere(request: pytest.FixtureRequest, tmp_path: Path, namespace: str) -> dict[str, Any]:
+    """What `connect` is told, to open the same store each time: one of each backend."""
+    if request.param == "postgres":
+        return {"where": request.getfixturevalue("postgres"), "namespace": namespace}
+    return {"where": tmp_path / "a.db"}
+
+
+@pytest.fixture
+def somewhere(anywhere: dict[str, Any]) -> StrPath:
+    """The same in one word: a file, or a URL."""
+    namespace = anywhere.get("namespace")
+    return f"{anywhere['where']}?namespace={namespace}" if namespace else anywhere["where"]
+
+
+@pytest.fixture(scope="session")
+def weights_cache(request: pytest.FixtureRequest) -> Path:
+    """A directory with the weights of the embedded model, for `$BOUGH_CACHE`; they are downloaded once."""
+    from bough.providers import weights
+
+    assert request.config.cache is not None
+    directory = request.config.cache.mkdir("weights")
+    weights.install(directory)
+    return directory

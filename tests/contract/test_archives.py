@@ -1,0 +1,155 @@
+"""What bough exports it can bring in again: equal in an empty store, beside what is there in any other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bough
+from bough import Store, assistant, user
+from bough.exporters import jsonl
+from bough.history import Archive, Brought
+from bough.importers import detect
+from bough.values import replace
+
+
+def exported(store: Store, path: Path) -> Path:
+    path.write_text("".join(jsonl.everything(store)))
+    return path
+
+
+def brought(store: Store, path: Path, **how: Any) -> Brought:
+    importer = detect(path)
+    assert importer.name == "bough"
+    (told,) = importer.read(path)
+    assert isinstance(told, Archive)
+    return store.bring_in(told, **how)
+
+
+def everything(store: Store) -> tuple[Any, ...]:
+    """All that a store says of itself, less what only says how it came to be here."""
+    names = [name for name in store.list_names() if name.kind not in jsonl.OWN]
+    sessions = [replace(info, cursor=0) for info in store.sessions()]
+    return list(store.list_messages(ascending=True)), sessions, list(store.list_turns()), names
+
+
+@pytest.fixture
+def origin(tmp_path: Path) -> Iterator[Store]:
+    with bough.connect(tmp_path / "origin.db") as store:
+        session = store.session("cli:oaks", title="Oaks", directory="/wood", extra={"a": 1})
+        session.save_turn([user("one"), assistant("two")], model="m", idempotency_key="k")
+        session.save_turn([user("three"), assistant("four")])
+        session.compact(lambda nodes: f"{len(nodes)} messages", keep_turns=1)
+        store.fork(session.path()[1].id, "cli:fork", title="Fork").save_turn([user("other"), assistant("way")])
+        with session.delegate("scout").turn("look") as turn:
+            turn.fail("nothing there")
+        store.label(session.path()[0].id, "root")
+        store.name_externally("uuid", "u-1", message=session.path()[0].id)
+        store.name_externally("conversation", "c-1", session="cli:oaks")
+        store.save_messages([bough.Save(user("alone"))])
+        yield store
+
+
+def test_an_empty_store_becomes_equal(origin: Store, store: Store, tmp_path: Path) -> None:
+    told = brought(store, exported(origin, tmp_path / "all.jsonl"))
+    assert (told.status, told.added, told.conversations) == ("new", 9, 3)
+    assert everything(store) == everything(origin)
+    assert store.verify() == []
+
+
+def test_bringing_it_in_again_adds_nothing_and_growth_follows(origin: Store, store: Store, tmp_path: Path) -> None:
+    path = exported(origin, tmp_path / "all.jsonl")
+    brought(store, path)
+    assert (brought(store, path).added, everything(store)) == (0, everything(origin))
+    origin.session("cli:oaks").save_turn([user("five"), assistant("six")])
+    assert brought(store, exported(origin, path)).added == 2
+    assert store.session("cli:oaks").head == origin.session("cli:oaks").head
+    assert len(list(store.list_turns())) == len(list(origin.list_turns()))
+
+
+def test_the_store_it_came_from_knows_it_and_stays_as_it_is(origin: Store, tmp_path: Path) -> None:
+    path = exported(origin, tmp_path / "all.jsonl")
+    origin.session("cli:oaks").save_turn([user("five"), assistant("six")])
+    before = everything(origin)
+    assert brought(origin, path).status == "known"
+    assert everything(origin) == before
+
+
+def test_a_backup_brings_back_what_was_deleted_where_it_was_made(origin: Store, tmp_path: Path) -> None:
+    path = exported(origin, tmp_path / "all.jsonl")
+    origin.delete_session("cli:fork", keep=False)
+    assert brought(origin, path).added == 2
+    assert [node.message.text for node in origin.session("cli:fork").path()] == ["one", "two", "other", "way"]
+
+
+def test_elsewhere_what_was_deleted_stays_deleted_unless_asked_for(origin: Store, store: Store, tmp_path: Path) -> None:
+    path = exported(origin, tmp_path / "all.jsonl")
+    brought(store, path)
+    store.delete_session("cli:fork")
+    store.purge()
+    assert (brought(store, path).added, store.find_session("cli:fork")) == (0, None)
+    assert brought(store, path, again=True).added == 2
+    assert store.session("cli:fork").path()[-1].message.text == "way"
+
+
+def test_ids_and_keys_in_use_are_left_alone(origin: Store, store: Store, tmp_path: Path) -> None:
+    store.session("cli:oaks").save_turn([user("mine"), assistant("own")])
+    path = exported(origin, tmp_path / "all.jsonl")
+    (first, *_) = store.list_messages(ascending=True)
+    text = path.read_text().replace(json.loads(path.read_text().split("\n", 1)[0])["id"], first.id)
+    path.write_text(text)
+    told = brought(store, path)
+    assert told.added == 9
+    assert [node.message.text for node in store.session("cli:oaks").path()] == ["mine", "own"]
+    assert [node.message.text for node in store.session("cli:oaks~2").path()][:2] == ["one", "two"]
+    assert (brought(store, path).added, store.verify()) == (0, [])
+
+
+def test_two_archives_that_differ_in_a_message_come_in_any_order_without_doubling(
+    origin: Store, store: Store, tmp_path: Path
+) -> None:
+    path, other = exported(origin, tmp_path / "a.jsonl"), tmp_path / "b.jsonl"
+    other.write_text(path.read_text().replace('"two"', '"another two"'))
+    added = [brought(store, one).added for one in (path, other, path, other)]
+    assert (added[2:], store.verify()) == ([0, 0], [])
+
+
+def test_ids_that_no_store_mints_are_not_taken_over(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "odd.jsonl"
+    path.write_text('{"id": "", "parent": null, "time": 1, "role": "user", "blocks": []}\n'
+                    '{"id": "-rf", "parent": "", "time": 2, "role": "assistant", "blocks": []}\n')  # fmt: skip
+    assert brought(store, path).added == 2
+    assert all(len(node.id) == 6 for node in store.list_messages())
+    assert (brought(store, path).added, store.verify()) == (0, [])
+
+
+def test_one_dialog_comes_with_its_session_and_turns(origin: Store, store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "one.jsonl"
+    head = origin.session("cli:fork").head
+    path.write_text("".join(jsonl.some(origin, [head or ""])))
+    brought(store, path)
+    assert [info.key for info in store.sessions()] == ["cli:fork"]
+    assert store.session("cli:fork").path() == origin.session("cli:fork").path()
+    assert len(list(store.list_turns())) == 2
+
+
+def test_a_dry_run_counts_and_writes_nothing(origin: Store, store: Store, tmp_path: Path) -> None:
+    path = exported(origin, tmp_path / "all.jsonl")
+    assert brought(store, path, dry_run=True).added == 9
+    assert everything(store) == ([], [], [], [])
+
+
+def test_lines_that_make_no_sense_are_skipped(origin: Store, store: Store, tmp_path: Path) -> None:
+    path = exported(origin, tmp_path / "all.jsonl")
+    odd = ['{"session": {"key": 7}}', '{"turn": {"id": "a", "last_id": "a", "status": "odd"}}', '{"name": []}', "{torn",
+           '{"turn": {"id": "a", "last_id": "a", "status": "complete", "started_at": "x"}}',
+           '{"turn": {"id": "a", "last_id": "a", "status": "complete", "instructions_digest": 7}}',
+           '{"session": {"key": "cli:\\ud800"}}', '{"session": {"key": "cli:x", "revision": 1e99}}',
+           '{"session": {"key": "cli:x", "extra": ' + "[" * 500 + "]" * 500 + "}}"]  # fmt: skip
+    path.write_text(path.read_text() + "\n".join(odd) + "\n")
+    told = brought(store, path)
+    assert (told.added, len(told.skipped)) == (9, len(odd))

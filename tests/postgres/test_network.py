@@ -1,0 +1,153 @@
+"""What goes over the wire: how often a verb waits for the server, and what becomes of it when the line is cut."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Literal
+
+import pytest
+
+import bough
+from bough import Message, Store, assistant, user
+
+from .proxy import Proxy
+
+
+@pytest.fixture
+def proxy(postgres: str) -> Iterator[Proxy]:
+    with Proxy(postgres) as between:
+        yield between
+
+
+@pytest.fixture
+def store(proxy: Proxy, namespace: str) -> Iterator[Store]:
+    with bough.connect(proxy.url, namespace=namespace) as opened:
+        yield opened
+
+
+def long_turn(messages: int) -> list[Message]:
+    """Some of it in rows, some of it compressed, some of it in blobs."""
+    return [user("q"), *(assistant(f"{place} " + "word " * (place % 4 * 700)) for place in range(messages))]
+
+
+def waits(proxy: Proxy, verb: Callable[[], object]) -> int:
+    before = proxy.waits
+    verb()
+    return proxy.waits - before
+
+
+def test_saving_and_loading_wait_as_often_for_a_long_turn_as_for_a_short_one(proxy: Proxy, store: Store) -> None:
+    session = store.session("cli:a")
+    session.save_turn(long_turn(3))
+    saved = [waits(proxy, lambda size=size: session.save_turn(long_turn(size))) for size in (4, 40, 400)]  # type: ignore[misc]
+    loaded = waits(proxy, session.path)
+    assert saved == [6, 6, 6]
+    assert loaded == 2
+    session.save_turn(long_turn(1000))
+    assert waits(proxy, session.path) == loaded
+    assert waits(proxy, lambda: session.path(last=3)) <= loaded + 1  # the id of the one before has to be asked for
+
+
+def test_a_step_of_a_turn_waits_as_often_whatever_its_size(proxy: Proxy, store: Store) -> None:
+    session = store.session("cli:a")
+    with session.turn("q") as turn:
+        counted = [waits(proxy, lambda size=size: turn.add(long_turn(size)[1:])) for size in (4, 400)]  # type: ignore[misc]
+    assert counted[0] == counted[1]
+
+
+def test_a_fork_and_a_look_at_a_session_wait_once_or_a_few_times(proxy: Proxy, store: Store) -> None:
+    session = store.session("cli:a")
+    session.save_turn(long_turn(50))
+    assert waits(proxy, lambda: session.info) == 1
+    few = waits(proxy, session.fork)
+    session.save_turn(long_turn(50))
+    assert waits(proxy, session.fork) == few
+
+
+@pytest.mark.parametrize("cut", ["before", "after"])
+def test_a_turn_whose_commit_was_not_heard_of_is_there_exactly_once(
+    proxy: Proxy, store: Store, cut: Literal["before", "after"]
+) -> None:
+    session = store.session("cli:a")
+    first = session.save_turn([user("one"), assistant("1")])
+    proxy.cut(cut)
+    second = session.save_turn([user("two"), assistant("2")])
+    assert proxy.cuts == 1
+    assert [node.id for node in session.path()] == [*first, *second]
+    assert len(list(store.list_messages())) == 4
+    assert store.verify() == []
+
+
+def test_a_turn_step_by_step_survives_a_line_that_is_cut_at_every_commit(proxy: Proxy, store: Store) -> None:
+    session = store.session("cli:a")
+    proxy.cut("after")
+    with session.turn(user("q")) as turn:
+        for place in range(4):
+            proxy.cut("before" if place % 2 else "after")
+            turn.add(assistant(f"{place}"))
+        proxy.cut("after")
+    assert proxy.cuts == 6
+    assert [node.message.text for node in session.path()] == ["q", "0", "1", "2", "3"]
+    assert len(list(store.list_messages())) == 5
+
+
+def test_what_cannot_be_known_is_not_said_to_be_kept_or_lost(postgres: str, namespace: str, proxy: Proxy) -> None:
+    with bough.connect(proxy.url, namespace=namespace, patience=0.3) as store:
+        session = store.session("cli:a")
+        proxy.cut("after")
+        proxy.is_open = False
+        with pytest.raises(bough.StorageError, match="not known"):
+            session.save_turn([user("one"), assistant("1")], idempotency_key="k")
+        proxy.is_open = True
+        session.save_turn([user("one"), assistant("1")], idempotency_key="k")
+        assert len(session.path()) == 2
+
+
+@pytest.mark.parametrize("others", [40, 70])
+def test_a_write_is_remembered_for_a_while_and_never_done_twice(
+    postgres: str, namespace: str, proxy: Proxy, others: int
+) -> None:
+    """While one writer is cut off in its commit, others go on. The server remembers the last 64 writes."""
+    with bough.connect(proxy.url, namespace=namespace, patience=30) as store, ThreadPoolExecutor(1) as threads:
+        session = store.session("cli:a")
+        proxy.cut("after")
+        proxy.closes_when_cut = True
+        saving = threads.submit(session.save_turn, [user("one"), assistant("1")])
+        while not proxy.cuts:
+            time.sleep(0.01)
+        with bough.connect(postgres, namespace=namespace) as other:
+            for number in range(others):
+                other.session("cli:b").save_turn([user(f"{number}"), assistant("yes")])
+        proxy.is_open = True
+        if others < 64:
+            assert len(saving.result()) == 2
+        else:
+            with pytest.raises(bough.StorageError, match="not known"):
+                saving.result()
+        assert len(session.path()) == 2
+
+
+def test_a_dead_connection_is_replaced_before_anybody_notices(postgres: str, proxy: Proxy, store: Store) -> None:
+    session = store.session("cli:a")
+    session.save_turn([user("one"), assistant("1")])
+    proxy.hang_up()
+    assert len(session.path()) == 2
+    proxy.hang_up()
+    assert session.info.head_id is not None
+    proxy.hang_up()
+    session.save_turn([user("two"), assistant("2")])
+    assert len(session.path()) == 4
+
+
+def test_a_server_that_cannot_be_reached_is_our_error(proxy: Proxy, namespace: str) -> None:
+    proxy.is_open = False
+    with pytest.raises(bough.StorageError, match="cannot be reached"):
+        bough.connect(proxy.url, namespace=namespace)
+
+
+def test_a_url_that_is_none_is_refused_without_showing_its_password() -> None:
+    with pytest.raises(bough.Invalid) as refused:
+        bough.connect("postgresql://me:secret@host/db?nonsense=1")
+    assert "secret" not in str(refused.value)

@@ -1,0 +1,214 @@
+"""Tenants: what one namespace says, no other hears, not even with SQL written by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import psycopg
+import pytest
+from psycopg import sql
+
+import bough
+from bough import Store, assistant, user
+from bough.db.postgres.namespaces import TABLES
+from bough.db.postgres.tenancy import confine, distribute
+
+
+def as_role(url: str, role: str) -> str:
+    parts = urlsplit(url)
+    return parts._replace(netloc=f"{role}@{parts.hostname}:{parts.port}").geturl()
+
+
+def say(store: Store, text: str) -> None:
+    store.session("cli:a").save_turn([user(text), assistant(text.upper())])
+
+
+@pytest.fixture
+def role(postgres: str) -> Iterator[str]:
+    """A plain role, which may log in and nothing else."""
+    name = f"tenant_{uuid4().hex}"
+    with psycopg.connect(postgres, autocommit=True) as admin:
+        admin.execute(sql.SQL("CREATE ROLE {} LOGIN NOBYPASSRLS").format(sql.Identifier(name)))
+        yield name
+        admin.execute(sql.SQL("DROP OWNED BY {0}; DROP ROLE {0}").format(sql.Identifier(name)))
+
+
+@pytest.fixture
+def other(postgres: str) -> Iterator[str]:
+    """The namespace of somebody else, with something in every table that a dialog fills."""
+    name = f"other-{uuid4()}"
+    with bough.connect(postgres, namespace=name) as store:
+        say(store, "a secret")
+        store.search("secret")
+        yield name
+
+
+def test_namespaces_do_not_see_one_another(postgres: str, namespace: str, other: str) -> None:
+    with bough.connect(postgres, namespace=namespace) as mine, bough.connect(postgres, namespace=other) as theirs:
+        assert list(mine.list_messages()) == []
+        assert mine.search("secret") == []
+        say(mine, "hello")
+        assert [node.message.text for node in theirs.list_messages()] == ["A SECRET", "a secret"]
+        assert mine.find_id(theirs.session("cli:a").head or "") is None
+        mine.delete_session("cli:a", keep=False)
+        assert len(theirs.session("cli:a").path()) == 2
+        assert mine.verify() == []
+        assert theirs.verify() == []
+
+
+def test_numbers_and_names_begin_anew_in_every_namespace(postgres: str, namespace: str, other: str) -> None:
+    with bough.connect(postgres, namespace=namespace) as store:
+        say(store, "first")
+        assert store.db.rows("number", store.session("cli:a").path()[0].id) == [(1,)]
+
+
+def test_a_file_has_one_namespace(tmp_path: Any) -> None:
+    with pytest.raises(bough.Invalid, match="one namespace"):
+        bough.connect(tmp_path / "a.db", namespace="acme")
+    bough.connect(tmp_path / "a.db", namespace="default").close()
+
+
+@pytest.mark.parametrize("name", ["", "a\0b", "x" * 201, "line\nbreak", "\ud800"])
+def test_a_namespace_that_none_can_be_is_refused(postgres: str, name: str) -> None:
+    with pytest.raises(bough.Invalid):
+        bough.connect(postgres, namespace=name)
+
+
+def test_a_confined_role_uses_its_namespace_and_no_other(postgres: str, namespace: str, other: str, role: str) -> None:
+    confine(postgres, role, namespace)
+    with bough.connect(as_role(postgres, role), namespace=namespace) as store:
+        say(store, "hello oak")
+        assert [hit.node.message.text for hit in store.search("oak")] == ["HELLO OAK", "hello oak"]
+        assert store.verify() == []
+        store.delete_session("cli:a")
+        store.restore(store.trash()[0].id)
+        assert len(store.session("cli:a").path()) == 2
+    with pytest.raises(bough.Refused):
+        bough.connect(as_role(postgres, role), namespace=other)
+
+
+def test_sql_by_hand_shows_a_confined_role_nothing_of_another(
+    postgres: str, namespace: str, other: str, role: str
+) -> None:
+    confine(postgres, role, namespace)
+    with psycopg.connect(as_role(postgres, role), autocommit=True) as hand:
+        for setting in ("", namespace, other):  # also when it says that it is somebody else
+            hand.execute("SELECT set_config('bough.namespace', %s, false)", [setting])
+            for table in map(sql.Identifier, TABLES):
+                seen = hand.execute(
+                    sql.SQL("SELECT count(*) FROM bough.{} WHERE namespace = %s").format(table), [other]
+                )
+                assert seen.fetchone() == (0,)
+        hand.execute("SELECT set_config('bough.namespace', %s, false)", [other])
+        assert hand.execute("UPDATE bough.messages SET label = 'x'").rowcount == 0
+        assert hand.execute("DELETE FROM bough.blocks").rowcount == 0
+        for trick in (
+            "INSERT INTO bough.state VALUES ({}, 0, 0, 0, 1, 0, '')",
+            "INSERT INTO bough.sketches VALUES ({}, 1, '')",
+            "ALTER TABLE bough.messages DISABLE ROW LEVEL SECURITY",
+            "DROP POLICY one_namespace ON bough.messages",
+            "SET row_security = off; SELECT * FROM bough.messages",
+            "SET ROLE postgres",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                hand.execute(sql.SQL(trick.replace("{}", "{name}")).format(name=sql.Literal(other)))
+
+
+def test_a_connection_that_names_no_namespace_sees_nothing(postgres: str, other: str, role: str) -> None:
+    with psycopg.connect(postgres, autocommit=True) as admin:
+        admin.execute(sql.SQL("GRANT USAGE ON SCHEMA bough TO {}").format(sql.Identifier(role)))
+        admin.execute(sql.SQL("GRANT SELECT ON ALL TABLES IN SCHEMA bough TO {}").format(sql.Identifier(role)))
+    with psycopg.connect(as_role(postgres, role), autocommit=True) as hand:
+        for table in map(sql.Identifier, TABLES):
+            assert hand.execute(sql.SQL("SELECT count(*) FROM bough.{}").format(table)).fetchone() == (0,)
+
+
+def test_nothing_of_a_namespace_is_left_on_a_connection(postgres: str, other: str) -> None:
+    """A pooler may give it to another tenant next."""
+    with bough.connect(postgres, namespace=other, connections=1) as store:
+        say(store, "more")
+        store.session("cli:a").path()
+        store.find_session("cli:a")
+        with store.db._server.pool.connection() as connection:  # type: ignore[attr-defined]
+            assert connection.execute("SELECT current_setting('bough.namespace', true)").fetchone() == ("",)
+
+
+def test_the_owner_of_the_tables_is_fenced_too(postgres: str) -> None:
+    with psycopg.connect(postgres) as admin:
+        fenced = admin.execute(
+            "SELECT relname FROM pg_class WHERE relnamespace = 'bough'::regnamespace AND relkind = 'r' "
+            "AND relrowsecurity AND (relforcerowsecurity OR relname = 'search')"
+        ).fetchall()
+    assert sorted(name for (name,) in fenced) == sorted(TABLES)
+
+
+def test_confining_a_role_that_is_not_there_says_so(postgres: str) -> None:
+    with pytest.raises(bough.NotFound):
+        confine(postgres, "nobody_of_that_name", "x")
+
+
+# Many machines -------------------------------------------------------------------------------------------------------
+
+
+def test_a_server_without_the_extension_is_not_distributed_and_says_why(postgres: str) -> None:
+    with pytest.raises(bough.Refused, match="Citus"):
+        distribute(postgres)
+
+
+@pytest.fixture
+def cluster(postgres: str) -> Iterator[str]:
+    """A database whose `create_distributed_table` writes down what it is told. What Citus does then, no test says."""
+    name = f"cluster_{uuid4().hex}"
+    url = urlsplit(postgres)._replace(path=f"/{name}").geturl()
+    with psycopg.connect(postgres, autocommit=True) as admin:
+        admin.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(
+                """
+                CREATE TABLE pg_dist_partition (logicalrelid regclass, told text);
+                CREATE FUNCTION create_distributed_table(a regclass, b text, colocate_with text) RETURNS void
+                LANGUAGE sql AS 'INSERT INTO pg_dist_partition VALUES (a, b || '' beside '' || colocate_with)';
+                """
+            )
+        yield url
+        admin.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def test_every_table_is_distributed_by_namespace_and_placed_together(cluster: str) -> None:
+    assert distribute(cluster) == [f"bough.{table}" for table in TABLES]
+    assert distribute(cluster) == []
+    with psycopg.connect(cluster) as admin:
+        told = admin.execute("SELECT logicalrelid::text, told FROM pg_dist_partition").fetchall()
+    assert told[0] == ("bough.messages", "namespace beside default")
+    assert {beside for _, beside in told[1:]} == {"namespace beside bough.messages"}
+
+
+def test_what_is_referred_to_is_distributed_first(cluster: str) -> None:
+    order = distribute(cluster)
+    with psycopg.connect(cluster) as admin:
+        references = admin.execute(
+            "SELECT conrelid::regclass::text, confrelid::regclass::text FROM pg_constraint "
+            "WHERE contype = 'f' AND connamespace = 'bough'::regnamespace"
+        ).fetchall()
+    assert references
+    assert all(order.index(target) <= order.index(table) for table, target in references)
+
+
+def test_on_a_cluster_the_namespace_is_said_in_a_way_that_reaches_the_nodes(cluster: str) -> None:
+    with bough.connect(cluster, namespace="it's") as store:
+        say(store, "hello")
+        assert [hit.node.message.text for hit in store.search("hello")] == ["HELLO", "hello"]
+        assert store.find_session("cli:a") is not None
+        assert store.verify() == []
+
+
+def test_a_url_may_name_the_namespace(postgres: str, namespace: str) -> None:
+    with bough.connect(f"{postgres}?namespace={namespace}") as store:
+        say(store, "hello")
+    with bough.connect(postgres, namespace=namespace) as store:
+        assert len(store.session("cli:a").path()) == 2
+    with pytest.raises(bough.Invalid, match="names the namespace"):
+        bough.connect(f"{postgres}?namespace={namespace}", namespace="another")
