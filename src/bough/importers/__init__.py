@@ -1,0 +1,94 @@
+"""Other programs' files in, conversations out. Importers never see the store: `store.bring_in` takes what they tell."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from bough.errors import ImporterError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bough.importers.types import Importer
+
+_MODULES = {
+    "bough": "bough_jsonl",
+    "claude-code": "claude_code",
+    "codex": "codex",
+    "chatgpt": "chatgpt",
+    "cpe": "cpe",
+    "pingu": "pingu",
+    "egirl": "egirl",
+    "orcx": "orcx",
+    "amazon-q": "amazon_q",
+    "claude.ai": "claude_ai",
+    "llm": "llm",
+    "gptme": "gptme",
+    "goose": "goose",
+    "opencode": "opencode",
+    "openai-chat": "openai_chat",
+}
+"""Each module has an `IMPORTER`. The first one that recognises a path reads it: the pickiest come first."""
+
+
+def names() -> tuple[str, ...]:
+    """The names that `get` knows: what `--from` takes."""
+    return tuple(_MODULES)
+
+
+def get(name: str) -> Importer:
+    """An importer by its name. Raises `ImporterError` for a name that is not one of `names()`."""
+    if name not in _MODULES:
+        raise ImporterError(f"There is no importer {name!r}; there are {', '.join(_MODULES)}.")
+    found: Importer = import_module(f"{__name__}.{_MODULES[name]}").IMPORTER
+    return found
+
+
+def detect(path: Path) -> Importer:
+    """The importer for a file or directory. Raises `ImporterError` when it is not there, or is nobody's."""
+    from bough.importers.tables import has_tables
+
+    if not path.exists():
+        raise ImporterError(f"There is no file or directory {str(path)!r}.")
+    for name in _MODULES:
+        importer = get(name)
+        with suppress(ImporterError):  # a zip or a database that one of them finds damaged may be another's
+            if importer.recognises(path):
+                return importer
+    if has_tables(path, messages=("digest", "covers"), sessions=("head", "revision")):
+        raise ImporterError(
+            f"{str(path)!r} is a store of bough's own. Copy it with `bough db copy`, or bring it in beside what is "
+            f"here: bough --db {str(path)!r} export --all | bough import -"
+        )
+    raise ImporterError(
+        f"{str(path)!r} looks like none of the files that bough can import; nothing was imported. "
+        f"If you know what it is, say so with --from: {', '.join(_MODULES)}."
+    )
+
+
+def find(path: Path) -> list[tuple[Importer, Path]]:
+    """What there is to import at a path: itself, or what lies right inside it. Raises `ImporterError`."""
+    try:
+        return [(detect(path), path)]
+    except ImporterError:
+        if not path.is_dir():
+            raise
+        inside = [(importer, child) for child in sorted(path.iterdir()) if (importer := _owner(child))]
+        if not inside:
+            raise
+        return inside
+
+
+def _owner(path: Path) -> Importer | None:
+    try:
+        return detect(path)
+    except ImporterError:
+        return None
+
+
+def places() -> list[tuple[Importer, Path]]:
+    """What there is to import on this machine, and by whom."""
+    importers = map(get, _MODULES)
+    return [(importer, path) for importer in importers for path in importer.places()]

@@ -1,0 +1,49 @@
+"""bough's own files: what `bough export` writes, brought in under the same ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from bough.errors import FormatError
+from bough.formats.records import KINDS, read_record
+from bough.history import Archive, Record, Skipped
+from bough.importers.files import open_files
+from bough.importers.reading import Line, beginning, lines, parsed
+
+
+class Bough:
+    name = "bough"
+    title = "bough"
+
+    def recognises(self, path: Path) -> bool:
+        first = parsed(beginning(path).split("\n", 1)[0])
+        if not isinstance(first, dict):
+            return False
+        return {"id", "role", "blocks", "time"} <= first.keys() or (
+            len(first) == 1 and bool(KINDS.keys() & first.keys())
+        )
+
+    def places(self) -> list[Path]:
+        return []
+
+    def read(self, path: Path) -> Iterator[Archive | Skipped]:
+        with open_files(path) as files:
+            for name in files.names:
+                yield Archive(name, _records(path, name))
+
+
+def _records(path: Path, name: str) -> Iterator[Record | Skipped]:
+    with open_files(path) as files, files.open(name) as stream:
+        for line in lines(stream, name):
+            yield _record(line) if isinstance(line, Line) else line
+
+
+def _record(line: Line) -> Record | Skipped:
+    try:
+        return read_record(line.value, line.place)
+    except FormatError as error:
+        return Skipped(line.place, str(error), line.value)
+
+
+IMPORTER = Bough()

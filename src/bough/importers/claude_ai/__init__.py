@@ -1,0 +1,116 @@
+"""Claude.ai: the export that its settings offer, as a zip, a directory or the file of conversations alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from bough.formats.reading import text_or_none
+from bough.history import Conversation, Item, Said, Skipped
+from bough.importers.claude_ai.messages import FAMILY, read_messages
+from bough.importers.exports import holds, objects, shards
+from bough.importers.files import open_files
+from bough.importers.moments import from_iso
+from bough.importers.naming import parents_first
+from bough.model import Json
+
+NAME = "claude.ai"
+KEPT_ELSEWHERE = {"uuid", "name", "created_at", "updated_at", "account", "chat_messages", "model"}
+
+
+class ClaudeAI:
+    """Every branch of every conversation."""
+
+    name = NAME
+    title = "Claude.ai"
+
+    def recognises(self, path: Path) -> bool:
+        return holds(path, b'"chat_messages"')
+
+    def read(self, path: Path) -> Iterator[Conversation | Skipped]:
+        with open_files(path) as files:
+            for name in shards(files):
+                for place, told in objects(files, name):
+                    yield told if isinstance(told, Skipped) else _conversation(told, place)
+
+    def places(self) -> list[Path]:
+        return []
+
+
+def _conversation(told: Json, place: str) -> Conversation | Skipped:
+    if not isinstance(told, dict) or not isinstance(told.get("uuid"), str) or not _is_list(told.get("chat_messages")):
+        return Skipped(place, "not a conversation", told)
+    chat = Chat(told["uuid"], told["chat_messages"], place)
+    rest = {key: value for key, value in told.items() if value and key not in KEPT_ELSEWHERE}
+    return Conversation(
+        NAME,
+        told["uuid"],
+        chat.items(),
+        head=chat.head(text_or_none(told.get("current_leaf_message_uuid"))),
+        title=text_or_none(told.get("name")) or None,
+        model=text_or_none(told.get("model")),
+        created_at=from_iso(told.get("created_at")),
+        updated_at=from_iso(told.get("updated_at")),
+        extra={FAMILY: rest} if rest else None,
+    )
+
+
+def _is_list(value: Json) -> bool:
+    return isinstance(value, list)
+
+
+class Chat:
+    """The messages of one conversation: a tree where the export says so, else one after another."""
+
+    def __init__(self, conversation: str, messages: list[Json], place: str) -> None:
+        self._place = place
+        self._strange = [(at, one) for at, one in enumerate(messages) if not isinstance(one, dict)]
+        named = [one for one in messages if isinstance(one, dict)]
+        self._messages = {text_or_none(one.get("uuid")) or f"{conversation}:{at}": one for at, one in enumerate(named)}
+        is_tree = any(one.get("parent_message_uuid") in self._messages for one in named)
+        self._parents = self._tree() if is_tree else self._line()
+        self._read = {name: read_messages(one, name) for name, one in self._messages.items()}
+
+    def head(self, leaf: str | None) -> str | None:
+        """Where the conversation stands: where the export says, else at the newest message that nothing follows."""
+        if leaf is not None and leaf in self._messages:
+            return self._end(leaf)
+        followed = set(self._parents.values())
+        leaves = [name for name in self._messages if name not in followed]
+        newest = max(leaves, key=lambda name: from_iso(self._messages[name].get("created_at")) or 0, default=None)
+        return self._end(newest) if newest else None
+
+    def items(self) -> Iterator[Item]:
+        for position, one in self._strange:
+            yield Skipped(f"{self._place}.chat_messages[{position}]", "a message that is no object", one)
+        for name, parent in parents_first(self._parents):
+            yield from self._said(name, self._end(parent) if parent is not None else None)
+
+    def _said(self, name: str, parent: str | None) -> Iterator[Said]:
+        told = self._messages[name]
+        for position, message in enumerate(self._read[name]):
+            piece = _piece(name, position)
+            cut = message.role == "assistant" and told.get("stop_reason") == "user_canceled"
+            provider = "anthropic" if message.role == "assistant" else None
+            yield Said(piece, message, parent, from_iso(told.get("created_at")), provider=provider, finished=not cut)
+            parent = piece
+
+    def _end(self, name: str) -> str:
+        return _piece(name, len(self._read[name]) - 1)
+
+    def _line(self) -> dict[str, str | None]:
+        names = list(self._messages)
+        return dict(zip(names, [None, *names], strict=False))
+
+    def _tree(self) -> dict[str, str | None]:
+        """A parent that is not there is what the sentinel of a root is: none."""
+        above = {name: text_or_none(one.get("parent_message_uuid")) for name, one in self._messages.items()}
+        return {name: parent if parent in self._messages else None for name, parent in above.items()}
+
+
+def _piece(name: str, position: int) -> str:
+    """The name of one of the messages that a message of Claude.ai becomes."""
+    return f"{name}#{position}" if position else name
+
+
+IMPORTER = ClaudeAI()

@@ -1,0 +1,87 @@
+"""One line of a Claude Code file as messages. Pure: a line knows nothing of its neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bough.errors import FormatError
+from bough.formats.anthropic.blocks import FAMILY, read_block
+from bough.formats.reading import at, written
+from bough.formats.turns import pieces
+from bough.model import Block, Json, Message, Other, Role, Text, ToolCall, ToolResult
+
+Record = dict[str, Json]
+
+TOLD_ELSEWHERE = {"type", "uuid", "parentUuid", "sessionId", "timestamp", "message", "isSidechain", "userType"}
+"""What the place of a message says already."""
+SCENE = ("cwd", "gitBranch", "version", "entrypoint", "slug")
+"""What is the same on nearly every line."""
+
+
+def read_blocks(content: Json) -> list[Block]:
+    if isinstance(content, str):
+        return [Text(content)]
+    return [_read_block(item) for item in content] if isinstance(content, list) else []
+
+
+def _read_block(item: Json) -> Block:
+    if isinstance(item, str):
+        return Text(item)
+    if not isinstance(item, dict):
+        return Other("unknown", {FAMILY: item})
+    if plain := _plain_block(item):
+        return plain
+    try:
+        return read_block(item, "content")
+    except FormatError:
+        return Other(str(item.get("type")), {FAMILY: item})
+
+
+def _plain_block(item: dict[str, Json]) -> Block | None:
+    """A block that says nothing but what bough keeps of it anyway, and need not be kept twice."""
+    match item:
+        case {"type": "text", "text": str(text), **rest} if not rest:
+            return Text(text)
+        case {"type": "tool_use", "id": str(call_id), "name": str(name), "input": dict(given), **rest} if not rest:
+            return ToolCall(call_id, name, written(given))
+        case {"type": "tool_result", "tool_use_id": str(call_id), "content": str(text), **rest}:
+            if rest.keys() <= {"is_error"}:
+                return ToolResult(call_id, (Text(text),), bool(rest.get("is_error")))
+    return None
+
+
+def user_messages(line: Record, rest: Record) -> list[Message]:
+    """What a line of the user says: words, or the results of tools, or results and then words."""
+    blocks = read_blocks(message_of(line).get("content"))
+    return [
+        _message(role, tuple(part), {} if position else rest)
+        for position, (role, part) in enumerate(pieces(blocks, "user"))
+    ]
+
+
+def assistant_message(lines: Iterable[Record], rest: Record) -> Message:
+    """One reply of the model, whose blocks stand on a line each."""
+    blocks = [block for line in lines for block in read_blocks(message_of(line).get("content"))]
+    return Message("assistant", tuple(blocks), bool(rest.get("isApiErrorMessage")), _envelope(rest))
+
+
+def note_message(line: Record) -> Message:
+    """What Claude Code says between the messages, kept whole: it is nothing that a model is told again."""
+    kind = line.get("subtype") or at(line, "attachment", "type")
+    name = f"{line.get('type')}/{kind}" if kind else str(line.get("type"))
+    kept = {key: value for key, value in line.items() if key not in TOLD_ELSEWHERE - {"type", "message"}}
+    return Message("system", (Other(name, {"claude-code": kept}),))
+
+
+def message_of(line: Record) -> Record:
+    message = line.get("message")
+    return message if isinstance(message, dict) else {}
+
+
+def _message(role: Role, blocks: tuple[Block, ...], rest: Record) -> Message:
+    failed = any(isinstance(block, ToolResult) and block.error for block in blocks)
+    return Message(role, blocks, failed, _envelope(rest))
+
+
+def _envelope(rest: Record) -> Json:
+    return {"claude-code": rest} if rest else None

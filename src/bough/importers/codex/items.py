@@ -1,0 +1,83 @@
+"""One line of a Codex rollout, in any of its generations, and what it says."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from bough.errors import FormatError
+from bough.formats.openai_responses.calls import OUTPUTS
+from bough.formats.openai_responses.reading import FAMILY, read_items
+from bough.formats.reading import at, text_or_none, written
+from bough.importers.moments import from_iso
+from bough.importers.naming import chained
+from bough.model import Block, Json, Message, Other, Text, ToolResult
+
+ENVELOPES = {
+    "session_meta",
+    "response_item",
+    "event_msg",
+    "turn_context",
+    "compacted",
+    "world_state",
+    "inter_agent_communication",
+    "inter_agent_communication_metadata",
+    "security_risk_score",
+}
+_CONTEXT = re.compile(
+    r"\s*(<(environment_context|user_instructions|turn_aborted|user_shell_command|skill|subagent_notification)\b"
+    r"|# AGENTS\.md instructions)"
+)
+
+
+class Event(NamedTuple):
+    """A line without the differences between the generations."""
+
+    kind: str
+    payload: dict[str, Json]
+    time: int | None
+    ordinal: int | None
+
+
+def read_event(record: Json) -> Event | None:
+    """What a line is; None for a marker that says nothing, `unknown` for what is none of Codex's lines."""
+    if not isinstance(record, dict):
+        return Event("unknown", {}, None, None)
+    kind, payload, ordinal = record.get("type"), record.get("payload"), record.get("ordinal")
+    time, number = from_iso(record.get("timestamp")), ordinal if isinstance(ordinal, int) else None
+    if isinstance(kind, str) and isinstance(payload, dict):
+        return Event(kind if kind in ENVELOPES else "unknown", payload, time, number)
+    if "record_type" in record:
+        return None
+    if isinstance(kind, str):
+        return Event("response_item", record, None, None)
+    return Event("session_meta" if "id" in record and time is not None else "unknown", record, time, None)
+
+
+def read_item(item: dict[str, Json]) -> Message:
+    """The message that an item is, or is a part of."""
+    try:
+        return read_items([item], "rollout")[0]
+    except FormatError:
+        block = _lenient(item)
+        return Message("tool_result" if isinstance(block, ToolResult) else "assistant", (block,))
+
+
+def _lenient(item: dict[str, Json]) -> Block:
+    raw, call_id = {FAMILY: item}, text_or_none(item.get("call_id"))
+    if text_or_none(item.get("type")) in OUTPUTS and call_id is not None:
+        output = item.get("output")
+        words = at(output, "content")
+        text = words if isinstance(words, str) else written(output)
+        return ToolResult(call_id, (Text(text),), at(output, "success") is False, raw=raw)
+    return Other(str(item.get("type")), raw)
+
+
+def is_human(message: Message) -> bool:
+    """Whether a user said it: Codex tells the model about its surroundings in the user's name."""
+    return message.role == "user" and not _CONTEXT.match(message.text)
+
+
+def name_of(parent: str, item: Json) -> str:
+    """A name for what has none. A file that replays another says the same after the same, and gets the same names."""
+    return next(chained([item], before=parent))

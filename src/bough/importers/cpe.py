@@ -1,0 +1,213 @@
+"""CPE's `.cpeconvo`: every generation of it, told apart by its columns.
+
+Messages form trees. A conversation that was compacted goes on in a new tree whose root points back: here that root is a
+summary under the message it points to. Sessions came late; before them, and beside them, every tree is a conversation.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from bough.formats.media import from_base64, kind_of
+from bough.formats.reading import text_or_none, written
+from bough.history import Conversation, Head, Item, Said, Skipped
+from bough.importers import cpe_first
+from bough.importers.moments import from_iso
+from bough.importers.naming import parents_first
+from bough.importers.reading import parsed
+from bough.importers.tables import Tables, has_tables, open_tables
+from bough.model import ROLES, Block, Json, Media, Message, Other, Text, Thinking, ToolCall, ToolResult, Usage
+
+PLACE = ("id", "parent_id", "compaction_parent_id", "role", "title", "is_subagent", "created_at")
+REST = (
+    "tool_result_error", "message_extra_fields", "model_id", "model_type", "input_tokens", "output_tokens",
+    "cache_read_tokens",
+)  # fmt: skip
+BLOCK = ("id", "block_type", "modality_type", "mime_type", "content", "extra_fields")
+SESSION = ("id", "last_message_id", "cwd", "title", "model_ref", "thinking_level", "cost_usd", "created_at")
+MEDIA = {1: "image/png", 2: "audio/wav", 3: "video/mp4"}
+"""What a block of each modality is, where it does not say."""
+
+
+class CPE:
+    name = "cpe"
+    title = "CPE"
+
+    def recognises(self, path: Path) -> bool:
+        return (
+            has_tables(path, messages=("id", "parent_id", "role"), blocks=("message_id", "block_type", "modality_type"))
+            or has_tables(path, conversations=("user_message", "executor_data"))
+        )  # fmt: skip
+
+    def places(self) -> list[Path]:
+        found = [Path(".cpeconvo"), _config_directory() / "cpe" / ".cpeconvo"]
+        named = os.environ.get("CPE_DB_PATH")
+        return [path for path in [*found, *([Path(named).expanduser()] if named else [])] if path.is_file()]
+
+    def read(self, path: Path) -> Iterator[Conversation | Skipped]:
+        with open_tables(path) as tables:
+            if tables.columns("messages"):
+                yield from Trees(tables, path.name).read()
+            yield from cpe_first.read(tables, self.name)
+
+
+def _config_directory() -> Path:
+    if sys.platform == "win32":
+        return Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support"
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+
+
+class Trees:
+    """The messages of one file: where each stands is in memory, what each says is not."""
+
+    def __init__(self, tables: Tables, place: str) -> None:
+        self.tables = tables
+        self.place = place
+        rows = list(tables.rows("messages", PLACE))
+        self.rows = {row["id"]: row for row in rows}
+        above = {row["id"]: row["parent_id"] or row["compaction_parent_id"] for row in rows}
+        self.parents = dict(parents_first(above))
+        self.roots = self._roots()
+        self.sessions = list(tables.rows("acp_sessions", SESSION))
+
+    def _roots(self) -> dict[str, str]:
+        roots: dict[str, str] = {}
+        for id, parent in self.parents.items():
+            roots[id] = roots[parent] if parent is not None else id
+        return roots
+
+    def read(self) -> Iterator[Conversation | Skipped]:
+        standing: dict[str, list[dict[str, Any]]] = {}
+        for session in self.sessions:
+            if session["last_message_id"] in self.roots:
+                standing.setdefault(self.roots[session["last_message_id"]], []).append(session)
+        members: dict[str, list[str]] = {}
+        for id, root in self.roots.items():
+            members.setdefault(root, []).append(id)
+        for root, ids in members.items():
+            yield self._with_sessions(root, ids, standing[root]) if root in standing else self._tree(root, ids)
+
+    def _with_sessions(self, root: str, ids: list[str], sessions: list[dict[str, Any]]) -> Conversation:
+        """A tree in which sessions stand: the first is the conversation, the others are its forks."""
+        first, *others = sessions
+        kept = {name: first[name] for name in ("model_ref", "thinking_level", "cost_usd") if first[name]}
+        return Conversation(
+            CPE.name, root, self._said(ids), f"cpe:{first['id']}", first["last_message_id"],
+            tuple(Head(f"cpe:{one['id']}", one["last_message_id"], text_or_none(one["title"])) for one in others),
+            text_or_none(first["title"]), text_or_none(first["cwd"]), self._model(ids),
+            created_at=from_iso(first["created_at"]), extra=kept or None,
+        )  # fmt: skip
+
+    def _tree(self, root: str, ids: list[str]) -> Conversation:
+        """A tree without a session: it stands where CPE would have continued it, at the newest reply."""
+        label = self._label(root)
+        replies = [id for id in ids if self.rows[id]["role"] != "user"]
+        return Conversation(
+            CPE.name, root, self._said(ids), f"cpe:{root}", replies[-1] if replies else None,
+            title=None if label else text_or_none(self.rows[root]["title"]), model=self._model(ids),
+            agent=label.split(":")[1] if label else None,
+            created_at=from_iso(self.rows[root]["created_at"]),
+        )  # fmt: skip
+
+    def _model(self, ids: list[str]) -> str | None:
+        for id in reversed(ids) if "model_id" in self.tables.columns("messages") else ():
+            for row in self.tables.rows("messages", ["model_id"], id=id):
+                if row["model_id"]:
+                    return str(row["model_id"])
+        return None
+
+    def _label(self, id: str) -> str | None:
+        """`subagent:name:run`; what remembers only that it was a subagent's is called by its tree."""
+        title = text_or_none(self.rows[id]["title"])
+        if title and title.startswith("subagent:"):
+            return title if title.count(":") >= 2 else f"{title}:{self.roots[id]}"
+        return f"subagent:unknown:{self.roots[id]}" if self.rows[id]["is_subagent"] else None
+
+    def _said(self, ids: list[str]) -> Iterator[Item]:
+        for id in ids:
+            row, parent = self.rows[id], self.parents[id]
+            if row["role"] not in ROLES:
+                yield Skipped(f"{self.place}: messages {id}", f"The role {row['role']!r} is not known.", row)
+                continue
+            lost = row["parent_id"] and row["parent_id"] not in self.rows
+            if lost:
+                yield Skipped(f"{self.place}: messages {id}", f"It follows {row['parent_id']!r}, which is not there.")
+            yield self._one(row, parent)
+
+    def _one(self, row: dict[str, Any], parent: str | None) -> Said:
+        (rest,) = self.tables.rows("messages", REST, id=row["id"])
+        compacted = parent is not None and row["parent_id"] is None
+        reply = row["role"] == "assistant"
+        usage = Usage(rest["input_tokens"], rest["output_tokens"], rest["cache_read_tokens"])
+        return Said(
+            row["id"], self._message(row, rest), parent, from_iso(row["created_at"]),
+            label=self._label(row["id"]) or text_or_none(row["title"]),
+            kind="summary" if compacted else "message", covers=parent if compacted else None,
+            model=rest["model_id"] if reply else None, provider=rest["model_type"] if reply else None,
+            usage=usage if reply and usage != Usage() else None,
+        )  # fmt: skip
+
+    def _message(self, row: dict[str, Any], rest: dict[str, Any]) -> Message:
+        rows = self.tables.rows("blocks", BLOCK, order="sequence_order", message_id=row["id"])
+        error = bool(rest["tool_result_error"])
+        fields = parsed(rest["message_extra_fields"] or "null")
+        blocks = tuple(results(rows, error) if row["role"] == "tool_result" else map(block, rows))
+        return Message(row["role"], blocks, error, {"cpe": fields} if fields else None)
+
+
+def results(rows: Iterable[dict[str, Any]], error: bool) -> Iterator[Block]:
+    """The blocks of a message of results: those with the same call's id, one after another, are one result."""
+    for call, group in groupby(rows, key=lambda row: row["id"] or ""):
+        parts = (content(row) for row in group)
+        yield ToolResult(call, tuple(part for part in parts if isinstance(part, (Text, Media, Other))), error)
+
+
+def block(row: dict[str, Any]) -> Block:
+    extra = parsed(row["extra_fields"] or "null")
+    match row["block_type"]:
+        case "thinking":
+            return Thinking(row["content"] or "", extra, signed(row["content"], extra))
+        case "redacted_thinking":
+            return Thinking("", extra, {"anthropic": {"type": "redacted_thinking", "data": row["content"]}})
+        case "tool_call":
+            return call(row, extra)
+        case "content" | "" | None:
+            return content(row)
+    return Other(f"cpe.{row['block_type']}", row)
+
+
+def signed(text: str, extra: Json) -> Json:
+    """Reasoning that only Anthropic can read, in the form in which it goes back there."""
+    signature = extra.get("anthropic_thinking_signature") if isinstance(extra, dict) else None
+    return {"anthropic": {"type": "thinking", "thinking": text, "signature": signature}} if signature else None
+
+
+def call(row: dict[str, Any], extra: Json) -> Block:
+    said = parsed(row["content"] or "null")
+    if not isinstance(said, dict) or not isinstance(said.get("name"), str):
+        return Other("cpe.tool_call", row)
+    parameters = said.get("parameters")
+    return ToolCall(row["id"] or "", said["name"], written({} if parameters is None else parameters), extra,
+                    {"cpe": row["content"]})  # fmt: skip
+
+
+def content(row: dict[str, Any]) -> Text | Media | Other:
+    modality, mime, extra = row["modality_type"] or 0, row["mime_type"] or "", parsed(row["extra_fields"] or "null")
+    if modality == 0:
+        return Text(row["content"] or "", extra)
+    data = from_base64(row["content"])
+    if data is None or modality not in MEDIA:
+        return Other("cpe.content", row)
+    mime = mime or MEDIA[modality]
+    name = text_or_none(extra.get("filename")) if isinstance(extra, dict) else None
+    return Media(kind_of(mime), mime, data, name=name, extra=extra)
+
+
+IMPORTER = CPE()

@@ -1,0 +1,48 @@
+"""What a web service gives its users: a zip, or what is left of it, with lists of conversations in JSON."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from bough.errors import ImporterError
+from bough.history import Skipped
+from bough.importers.files import Files, open_files
+from bough.importers.reading import items, read_json, recoded
+from bough.model import Json
+
+LOOKED_AT = 65_536
+_SHARD = re.compile(r"conversations([-_]\d+)?\.json")
+
+
+def shards(files: Files) -> list[str]:
+    """The files that hold the conversations: one or several of an export, or the one file there is."""
+    found = [name for name in files.names if _SHARD.fullmatch(PurePosixPath(name).name)]
+    return found or ([name for name in files.names if name.endswith(".json")] if len(files.names) == 1 else [])
+
+
+def holds(path: Path, mark: bytes) -> bool:
+    """Whether the conversations of an export speak of something that only one service has."""
+    try:
+        with open_files(path) as files:
+            return any(mark in _start(files, name) for name in shards(files))
+    except ImporterError:
+        return False
+
+
+def _start(files: Files, name: str) -> bytes:
+    with files.open(name) as stream:
+        start = stream.read(LOOKED_AT)
+    return start if start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"[", b"{") else b""
+
+
+def objects(files: Files, name: str) -> Iterator[tuple[str, Json | Skipped]]:
+    """The conversations of one file, each with its place. A file may also be a single one."""
+    with files.open(name) as raw:
+        stream = recoded(raw)
+        if stream.peek(LOOKED_AT).lstrip().startswith(b"{"):  # type: ignore[attr-defined]
+            yield name, read_json(stream, name)
+            return
+        for number, found in enumerate(items(stream, name)):
+            yield f"{name}[{number}]", found

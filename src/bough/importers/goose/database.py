@@ -1,0 +1,93 @@
+"""goose's `sessions.db`, of any generation: columns that a file does not have are empty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bough.formats.reading import at, count, text_or_none
+from bough.history import Conversation, Item, Skipped
+from bough.importers.goose.lines import NAME
+from bough.importers.goose.telling import Spent, Spoken, Telling, spent_on
+from bough.importers.moments import from_iso
+from bough.importers.reading import parse_or_none
+from bough.importers.tables import Tables, has_tables, open_tables
+from bough.model import Usage
+
+Row = dict[str, Any]
+KEPT = (
+    "session_type", "schedule_id", "recipe_json", "user_recipe_values_json", "goose_mode", "archived_at", "project_id",
+    "accumulated_total_tokens", "accumulated_input_tokens", "accumulated_output_tokens", "accumulated_cost",
+)  # fmt: skip
+"""What else is known of a session. `extension_data` is not: it may hold keys."""
+SESSIONS = (
+    "id", "name", "description", "working_dir", "created_at", "updated_at", "provider_name", "model_config_json",
+    "parent_session_id", *KEPT,
+)  # fmt: skip
+MESSAGES = ("id", "message_id", "role", "content_json", "created_timestamp", "metadata_json")
+LEDGER = ("created_timestamp", "model", "input_tokens", "output_tokens", "cache_read_tokens", "cost")
+
+
+def is_goose(path: Path) -> bool:
+    return has_tables(
+        path, sessions=("id", "working_dir"), messages=("session_id", "content_json", "created_timestamp")
+    )
+
+
+class Database:
+    """Reads the sessions of a file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def conversations(self) -> Iterator[Conversation]:
+        with open_tables(self._path) as tables:
+            for row in tables.rows("sessions", SESSIONS, order="created_at,id"):
+                yield self._conversation(tables, row)
+
+    def _conversation(self, tables: Tables, row: Row) -> Conversation:
+        rest = {key: row[key] for key in KEPT if row[key] is not None}
+        model = _model(row)
+        return Conversation(
+            NAME,
+            str(row["id"]),
+            _items(tables, str(row["id"]), model, text_or_none(row["provider_name"])),
+            title=row["name"] or row["description"] or None,
+            directory=row["working_dir"],
+            model=model,
+            agent="subagent" if row["session_type"] == "sub_agent" else None,
+            parent=text_or_none(row["parent_session_id"]),
+            created_at=from_iso(row["created_at"]),
+            updated_at=from_iso(row["updated_at"]),
+            extra={NAME: rest} if rest else None,
+        )
+
+
+def _items(tables: Tables, session: str, model: str | None, provider: str | None) -> Iterator[Item]:
+    order = "created_timestamp,id"
+    replies = tables.rows("messages", ("created_timestamp",), order=order, session_id=session, role="assistant")
+    times = [row["created_timestamp"] for row in replies if isinstance(row["created_timestamp"], int)]
+    telling = Telling(session, model, provider, spent_on(times, _ledger(tables, session)))
+    for row in tables.rows("messages", MESSAGES, order=order, session_id=session):
+        content = parse_or_none(row["content_json"])
+        if not isinstance(content, list):
+            yield Skipped(f"messages:{row['id']}", "the content is no list of JSON", row["content_json"])
+            content = []
+        spoken = Spoken(
+            row["message_id"], row["role"], content, row["created_timestamp"], parse_or_none(row["metadata_json"])
+        )
+        yield from telling.items([spoken])
+
+
+def _ledger(tables: Tables, session: str) -> Iterator[Spent]:
+    for row in tables.rows("usage_ledger", LEDGER, order="created_timestamp,id", session_id=session):
+        if isinstance(row["created_timestamp"], int):
+            cost = row["cost"] if isinstance(row["cost"], float) else None
+            given, replied, cached = (count(row, f"{kind}_tokens") for kind in ("input", "output", "cache_read"))
+            usage = Usage(given, replied, cached, cost=cost)
+            yield Spent(row["created_timestamp"], text_or_none(row["model"]), usage)
+
+
+def _model(row: Row) -> str | None:
+    return text_or_none(at(parse_or_none(row["model_config_json"]), "model_name"))

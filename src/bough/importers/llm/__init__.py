@@ -1,0 +1,103 @@
+"""llm: `logs.db`, with both of its generations in one file."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from bough.history import Conversation, Item, Skipped
+from bough.importers.llm.content import Content, Row
+from bough.importers.llm.responses import Responses
+from bough.importers.llm.threads import Threads
+from bough.importers.moments import from_iso
+from bough.importers.tables import Tables, has_tables, open_tables
+from bough.importers.titles import shortened
+
+NAME = "llm"
+FOLDER = "io.datasette.llm"
+
+
+class LLM:
+    """The log of the `llm` command."""
+
+    name = NAME
+    title = "llm"
+
+    def recognises(self, path: Path) -> bool:
+        return has_tables(path, responses=("prompt", "prompt_json", "conversation_id")) or has_tables(
+            path, threads=("tip_message_hash",), turns=("tip_message_hash",), messages=("parent_hash",)
+        )
+
+    def read(self, path: Path) -> Iterator[Conversation | Skipped]:
+        with open_tables(path) as tables:
+            yield from Log(tables).conversations()
+
+    def places(self) -> list[Path]:
+        own = os.environ.get("LLM_USER_PATH")
+        homes = [Path(own)] if own else [base / FOLDER for base in _bases()]
+        return [place for home in homes if (place := home / "logs.db").is_file()]
+
+
+def _bases() -> list[Path]:
+    """Where programs keep what is theirs, on this kind of machine."""
+    if sys.platform == "darwin":
+        return [Path.home() / "Library" / "Application Support"]
+    if sys.platform == "win32":
+        return [Path(os.environ.get("APPDATA") or Path.home())]
+    return [Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")]
+
+
+class Log:
+    """A conversation may be in the older tables, in the newer ones, or begin in the older and go on in the newer."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        content = Content(tables)
+        self._responses = Responses(tables, content)
+        self._threads = Threads(tables, content)
+
+    def conversations(self) -> Iterator[Conversation]:
+        newer = set()
+        for row in self._tables.rows("threads", ("id", "name", "tip_message_hash", "datetime_utc"), order="id"):
+            newer.add(row["id"])
+            yield self._thread(row)
+        for row in self._tables.rows("conversations", ("id", "name", "model"), order="id"):
+            if row["id"] not in newer:
+                yield self._conversation(row["id"], row)
+        for row in self._responses.of(None):
+            items = self._responses.tell([row])
+            yield Conversation(NAME, str(row["id"]), items, title=shortened(row["prompt"] or ""), model=row["model"])
+
+    def _thread(self, row: Row) -> Conversation:
+        thread = str(row["id"])
+        tip = row["tip_message_hash"]
+        return Conversation(
+            NAME,
+            thread,
+            self._both(thread, tip),
+            head=f"{self._threads.family(thread)}:{tip}" if tip else None,
+            title=row["name"],
+            model=next((turn["model"] for turn in self._threads.turns(thread)), None),
+            created_at=from_iso(row["datetime_utc"]),
+        )
+
+    def _conversation(self, name: str, row: Row) -> Conversation:
+        items = self._responses.tell(self._responses.of(name))
+        return Conversation(NAME, name, items, title=row["name"], model=row["model"])
+
+    def _both(self, thread: str, tip: str | None) -> Iterator[Item]:
+        """A thread, and what only the older tables know of it."""
+        turns = {turn["id"] for turn in self._threads.turns(thread)}
+        older = [row for row in self._responses.of(thread) if row["id"] not in turns]
+        if any(map(self._responses.is_more_than_words, older)):
+            # The newer tables repeat its words only, so it is told whole, beside the thread that goes on from it.
+            yield from self._responses.tell(older)
+            older = []
+        unmatched = {row["response"]: row for row in older}
+        yield from self._threads.tell(thread, tip, unmatched)
+        yield from self._responses.tell(row for row in older if row["response"] in unmatched)
+
+
+IMPORTER = LLM()

@@ -1,0 +1,118 @@
+"""What llm's rows hold: parts of messages, attachments by their hash, and fragments that many prompts share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from bough.formats.media import kind_of
+from bough.formats.reading import at, count, text_or_none, written
+from bough.importers.reading import parse_or_none
+from bough.importers.tables import Tables
+from bough.model import Block, Json, Media, Other, Text, Thinking, ToolCall, ToolResult, Usage
+
+FAMILY = "llm"
+Row = dict[str, Any]
+
+
+class Content:
+    """Looks up what the rows refer to."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def attachment(self, name: Json) -> Media | Other:
+        """What was attached. A file that llm knows only by its path is known by it here too."""
+        columns = ("id", "type", "path", "url", "content")
+        for row in self._tables.rows("attachments", columns, blobs=("content",), id=name):
+            mime, where = row["type"] or "", row["url"] or (f"file://{row['path']}" if row["path"] else None)
+            data = row["content"]
+            if isinstance(data, bytes) and data:
+                return Media(kind_of(mime), mime, data=data)
+            if where:
+                return Media(kind_of(mime), mime, url=str(where))
+        return Other("attachment", {FAMILY: {"id": name}})
+
+    def fragment(self, number: Json) -> str:
+        for row in self._tables.rows("fragments", ("content",), id=number):
+            return row["content"] or ""
+        return ""
+
+    def linked(self, table: str, column: str, owner: Json, **where: Any) -> Iterator[Json]:
+        """What a table of links says that a row refers to, in its order."""
+        owner_column = "response_id" if table.startswith(("prompt", "system")) else "tool_result_id"
+        for row in self._tables.rows(table, (column,), order="order", **{owner_column: owner}, **where):
+            yield row[column]
+
+    def blocks(self, message: str) -> list[Block]:
+        """The parts of a message."""
+        rows = self._tables.rows(
+            "parts", ("position", "type", "text", "payload"), order="position", message_hash=message
+        )
+        return [self._part(row, f"{message}:{row['position']}") for row in rows]
+
+    def _part(self, row: Row, name: str) -> Block:
+        payload = parse_or_none(row["payload"])
+        words = self._words(row["text"], payload)
+        raw = {FAMILY: {"type": row["type"], **payload}} if isinstance(payload, dict) and payload else None
+        match row["type"]:
+            case "text":
+                return Text(words)
+            case "reasoning":
+                return Thinking(words, raw=raw)
+            case "tool_call":
+                return call(at(payload, "tool_call_id") or name, at(payload, "name"), at(payload, "arguments"))
+            case "tool_result":
+                attached = at(payload, "attachments")
+                return self.result(
+                    at(payload, "tool_call_id") or name,
+                    at(payload, "name"),
+                    at(payload, "output"),
+                    at(payload, "exception"),
+                    [at(one, "id") for one in attached] if isinstance(attached, list) else (),
+                )
+            case "attachment":
+                return self.attachment(at(payload, "attachment", "id"))
+            case kind:
+                return Other(str(kind), {FAMILY: {"text": row["text"], "payload": payload}})
+
+    def _words(self, text: Json, payload: Json) -> str:
+        """The text, put together from fragments and what stands between them where it was taken apart."""
+        if isinstance(text, str):
+            return text
+        pieces = at(payload, "text_ref")
+        return "".join(
+            self.fragment(piece["fragment"]) if at(piece, "fragment") is not None else str(at(piece, "literal") or "")
+            for piece in (pieces if isinstance(pieces, list) else ())
+        )
+
+    def result(
+        self, call_id: Json, name: Json, output: Json, exception: Json, attachments: Iterable[Json] = ()
+    ) -> ToolResult:
+        words = output if isinstance(output, str) else "" if output is None else written(output)
+        media = tuple(self.attachment(one) for one in attachments)
+        extra = {"exception": exception} if exception else None
+        return ToolResult(str(call_id), (Text(words), *media), bool(exception), text_or_none(name), extra)
+
+
+def call(call_id: Json, name: Json, arguments: Json) -> ToolCall:
+    return ToolCall(str(call_id), str(name), arguments if isinstance(arguments, str) else written(arguments))
+
+
+def usage(row: Row) -> Usage | None:
+    """The tokens of a reply; what a model calls the details differs."""
+    details = parse_or_none(row["token_details"])
+    cached = count(details, "prompt_tokens_details", "cached_tokens")
+    reasoning = count(details, "completion_tokens_details", "reasoning_tokens")
+    counted = Usage(count(row, "input_tokens"), count(row, "output_tokens"), cached, reasoning)
+    return None if counted == Usage() else counted
+
+
+def envelope(row: Row, *columns: str) -> Json:
+    """The columns that say how a reply came about, as they are."""
+    kept = {
+        column: parse_or_none(row[column]) or row[column]
+        for column in columns
+        if row.get(column) not in (None, "", "{}")
+    }
+    return {FAMILY: kept} if kept else None

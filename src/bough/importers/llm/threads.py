@@ -1,0 +1,97 @@
+"""llm since 0.32: messages that know their parents, and threads and turns that point at them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from bough.formats.reading import count
+from bough.history import Said
+from bough.importers.llm.content import Content, Row, envelope, usage
+from bough.importers.moments import from_iso
+from bough.importers.reading import parse_or_none
+from bough.importers.tables import Tables
+from bough.model import Message, Role
+from bough.values import replace
+
+TURNS = (
+    "id", "thread_id", "parent_message_hash", "tip_message_hash", "model", "resolved_model", "options_json",
+    "response_json", "schema_id", "input_tokens", "output_tokens", "token_details", "duration_ms", "datetime_utc",
+)  # fmt: skip
+KEPT = ("options_json", "response_json", "duration_ms", "schema_id")
+ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "tool": "tool_result"}
+
+
+class Stored(NamedTuple):
+    """A message as it is stored: by a hash that stands for everything before it too."""
+
+    hash: str
+    parent: str | None
+    role: str
+    metadata: str | None
+
+
+class Threads:
+    """Tells the messages that the turns of a thread added, and those that they were given."""
+
+    def __init__(self, tables: Tables, content: Content) -> None:
+        self._tables = tables
+        self._content = content
+        rows = tables.rows("threads", ("id", "forked_from"), order="id")
+        self._origin = {str(row["id"]): row["forked_from"] for row in rows}
+
+    def family(self, thread: str) -> str:
+        """The thread where a line of forks began. Only these share messages here: equal words are not one prompt."""
+        seen = {thread}
+        while (above := self._origin.get(thread)) is not None and above not in seen:
+            seen.add(thread := str(above))
+        return thread
+
+    def turns(self, thread: str) -> Iterator[Row]:
+        return self._tables.rows("turns", TURNS, order="id", thread_id=thread)
+
+    def tell(self, thread: str, tip: str | None, old: dict[str, Row]) -> Iterator[Said]:
+        """The messages of a thread. `old` has earlier rows by what they said, for replies that no turn speaks of."""
+        told: set[str] = set()
+        for turn in self.turns(thread):
+            for stored in self._up_to(turn["parent_message_hash"], told):
+                yield self._said(thread, stored, turn["datetime_utc"], old)
+            for stored in self._up_to(turn["tip_message_hash"], told):
+                yield self._reply(self._said(thread, stored, turn["datetime_utc"], {}), turn)
+        for stored in self._up_to(tip, told):
+            yield self._said(thread, stored, None, old)
+
+    def _up_to(self, tip: str | None, told: set[str]) -> list[Stored]:
+        """What is new on the way to a message, oldest first."""
+        path: list[Stored] = []
+        while tip is not None and tip not in told:
+            stored = self._message(tip)
+            if stored is None:
+                break
+            told.add(tip)
+            path.append(stored)
+            tip = stored.parent
+        return path[::-1]
+
+    def _message(self, name: str) -> Stored | None:
+        for row in self._tables.rows("messages", ("hash", "parent_hash", "role", "provider_metadata"), hash=name):
+            return Stored(row["hash"], row["parent_hash"], str(row["role"]), row["provider_metadata"])
+        return None
+
+    def _said(self, thread: str, stored: Stored, time: str | None, old: dict[str, Row]) -> Said:
+        family = self.family(thread)
+        metadata = parse_or_none(stored.metadata)
+        shell = {"llm": {"provider_metadata": metadata}} if metadata else None
+        message = Message(ROLES.get(stored.role, "system"), tuple(self._content.blocks(stored.hash)), envelope=shell)
+        parent = f"{family}:{stored.parent}" if stored.parent else None
+        said = Said(f"{family}:{stored.hash}", message, parent, from_iso(time))
+        before = old.pop(message.text, None) if message.role == "assistant" else None
+        return self._reply(said, before) if before else said
+
+    def _reply(self, said: Said, row: Row) -> Said:
+        """A reply, with what its row knows of it."""
+        kept = envelope(row, *KEPT)
+        message = replace(said.message, envelope={**(said.message.envelope or {}), **kept}) if kept else said.message
+        model, began = row["resolved_model"] or row["model"], from_iso(row["datetime_utc"])
+        ended = began + (count(row, "duration_ms") or 0) * 1000 if began is not None else None
+        return replace(said, message=message, created_at=ended, model=model, usage=usage(row))

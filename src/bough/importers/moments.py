@@ -1,0 +1,39 @@
+"""Times as other programs write them, as microseconds since 1970, UTC."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from bough.model import Json
+
+LATEST = 253_402_300_799 * 1_000_000
+"""The end of the year 9999."""
+
+
+def from_iso(text: Json) -> int | None:
+    """`2025-09-03T00:47:19.293Z`, `2025-09-03 00:47:19`, with any offset; without one it is UTC. None for no time."""
+    if not isinstance(text, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    since = moment - datetime(1970, 1, 1, tzinfo=UTC)
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds
+
+
+def from_seconds(number: Json) -> int | None:
+    """Seconds since 1970, whole or not."""
+    return _within(number, 1_000_000)
+
+
+def from_milliseconds(number: Json) -> int | None:
+    """Milliseconds since 1970."""
+    return _within(number, 1_000)
+
+
+def _within(number: Json, scale: int) -> int | None:
+    if isinstance(number, bool) or not isinstance(number, (int, float)):
+        return None
+    return round(number * scale) if 0 < number * scale <= LATEST else None

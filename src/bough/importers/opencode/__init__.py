@@ -1,0 +1,50 @@
+"""opencode: its database, and the files of its sessions before there was one. Both are read: not all were moved."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from bough.history import Conversation, Skipped
+from bough.importers.files import open_files
+from bough.importers.opencode.database import Database, is_opencode
+from bough.importers.opencode.storage import Storage, has_sessions
+from bough.importers.opencode.telling import NAME, Spawn
+
+
+class OpenCode:
+    """The directory of opencode's data, its database, or its `storage`."""
+
+    name = NAME
+    title = "opencode"
+
+    def recognises(self, path: Path) -> bool:
+        if not path.is_dir():
+            return is_opencode(path)
+        if _databases(path):
+            return True
+        with open_files(path) as files:
+            return has_sessions(files)
+
+    def read(self, path: Path) -> Iterator[Conversation | Skipped]:
+        seen: set[str] = set()
+        spawned: dict[str, Spawn] = {}
+        for database in _databases(path) if path.is_dir() else [path]:
+            yield from Database(database, seen, spawned).conversations()
+        if path.is_dir():
+            with open_files(path) as files:
+                yield from Storage(files, seen, spawned).conversations()
+
+    def places(self) -> list[Path]:
+        base = os.environ.get("XDG_DATA_HOME")
+        place = (Path(base) if base else Path.home() / ".local" / "share") / "opencode"
+        return [place] if place.is_dir() else []
+
+
+def _databases(path: Path) -> list[Path]:
+    """The files of every channel: `opencode.db`, `opencode-stable.db`, …"""
+    return [file for file in sorted(path.glob("opencode*.db")) if is_opencode(file)]
+
+
+IMPORTER = OpenCode()

@@ -1,0 +1,81 @@
+"""opencode's database. It holds the user's keys too, so it is never copied, and only three tables of it are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bough.history import Conversation, Skipped
+from bough.importers.opencode.messages import Record
+from bough.importers.opencode.telling import Spawn, Whole, conversation
+from bough.importers.reading import parse_or_none
+from bough.importers.tables import Tables, has_tables, open_tables
+
+SESSION = (
+    "id", "project_id", "parent_id", "slug", "directory", "title", "version", "share_url", "revert", "agent", "model",
+    "time_created", "time_updated", "time_archived",
+)  # fmt: skip
+
+ROLES = {"user": "user", "synthetic": "user", "shell": "user", "compaction": "user", "assistant": "assistant"}
+
+
+def is_opencode(path: Path) -> bool:
+    return has_tables(path, session=("id", "directory"), message=("session_id", "data"), part=("message_id", "data"))
+
+
+class Database:
+    def __init__(self, path: Path, seen: set[str], spawned: dict[str, Spawn]) -> None:
+        self._path = path
+        self._seen = seen
+        """The sessions that were told, here or in another file of the same program."""
+        self._spawned = spawned
+
+    def conversations(self) -> Iterator[Conversation]:
+        with open_tables(self._path, in_place=True) as tables:
+            for row in tables.rows("session", SESSION, order="time_created,id"):
+                if row["id"] not in self._seen:
+                    self._seen.add(row["id"])
+                    yield self._conversation(tables, row)
+
+    def _conversation(self, tables: Tables, row: dict[str, Any]) -> Conversation:
+        info = {**row, "revert": parse_or_none(row["revert"]), "model": parse_or_none(row["model"])}
+        is_newest = next(tables.rows("message", ("id",), session_id=row["id"]), None) is None
+        messages = _newest_messages if is_newest else _messages
+        return conversation(info, lambda: messages(tables, row["id"]), self._spawned)
+
+
+def _messages(tables: Tables, session: str) -> Iterator[Whole | Skipped]:
+    """In the order of time: the ids begin again from time to time."""
+    order = "time_created,id"
+    for row in tables.rows("message", ("id", "data", "time_created"), order=order, session_id=session):
+        info = parse_or_none(row["data"])
+        if isinstance(info, dict):
+            yield Whole({"id": row["id"], **info}, list(_parts(tables, row["id"])))
+        else:
+            yield Skipped(f"message:{row['id']}", "the data is no object", row["data"])
+
+
+def _newest_messages(tables: Tables, session: str) -> Iterator[Whole | Skipped]:
+    """The messages of a session that only the newest table has: each is one piece of JSON with all that was said."""
+    columns = ("id", "type", "data", "time_created", "time_updated")
+    for row in tables.rows("session_message", columns, order="seq,time_created,id", session_id=session):
+        data = parse_or_none(row["data"])
+        data = data if isinstance(data, dict) else {"data": row["data"]}
+        role = ROLES.get(row["type"], "system")
+        time = {"created": row["time_created"], "completed": row["time_updated"]}
+        yield Whole({"id": row["id"], "role": role, "time": time}, _content(row["type"], data))
+
+
+def _content(kind: str, data: Record) -> list[Record]:
+    content = data.get("content")
+    if isinstance(content, list) and all(isinstance(part, dict) for part in content):
+        return content
+    words = data.get("text")
+    return [{"type": "text", "text": words} if isinstance(words, str) else {**data, "type": kind}]
+
+
+def _parts(tables: Tables, message: str) -> Iterator[Record]:
+    for row in tables.rows("part", ("id", "data"), order="time_created,id", message_id=message):
+        data = parse_or_none(row["data"])
+        yield {"id": row["id"], **data} if isinstance(data, dict) else {"id": row["id"], "data": row["data"]}

@@ -1,0 +1,74 @@
+"""opencode before its database: a JSON file for each session, message and part."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from bough.errors import ImporterError
+from bough.formats.reading import count
+from bough.history import Conversation, Skipped
+from bough.importers.files import Files
+from bough.importers.opencode.messages import Record
+from bough.importers.opencode.telling import Spawn, Whole, conversation
+from bough.importers.reading import read_json
+
+_SESSION = re.compile(r"(?:.*/)?session/(?!share/)[^/]+/(ses_[^/]+)\.json")
+_MESSAGE = re.compile(r"(?:.*/)?message/(ses_[^/]+)/(msg_[^/]+)\.json")
+_PART = re.compile(r"(?:.*/)?part/(?:ses_[^/]+/)?(msg_[^/]+)/(prt_[^/]+)\.json")
+
+
+class Storage:
+    """Finds what belongs together by the names of the files, which differ a little from version to version."""
+
+    def __init__(self, files: Files, seen: set[str], spawned: dict[str, Spawn]) -> None:
+        self._files = files
+        self._seen = seen
+        self._spawned = spawned
+        self._sessions = [name for name in files.names if _SESSION.fullmatch(name)]
+        self._messages = _grouped(files, _MESSAGE)
+        self._parts = _grouped(files, _PART)
+
+    def conversations(self) -> Iterator[Conversation | Skipped]:
+        told = [(name, self._read(name)) for name in self._sessions]
+        yield from (info for _, info in told if isinstance(info, Skipped))
+        infos = [info for _, info in told if not isinstance(info, Skipped)]
+        for info in sorted(infos, key=_order):
+            session = str(info.get("id"))
+            if session not in self._seen:
+                self._seen.add(session)
+                yield conversation(info, lambda session=session: self._whole(session), self._spawned)  # type: ignore[misc]
+
+    def _whole(self, session: str) -> Iterator[Whole | Skipped]:
+        messages = [self._read(name) for name in self._messages.get(session, ())]
+        yield from (one for one in messages if isinstance(one, Skipped))
+        infos = [one for one in messages if not isinstance(one, Skipped)]
+        for info in sorted(infos, key=_order):
+            parts = [self._read(name) for name in self._parts.get(str(info.get("id")), ())]
+            yield from (one for one in parts if isinstance(one, Skipped))
+            yield Whole(info, [one for one in parts if not isinstance(one, Skipped)])
+
+    def _read(self, name: str) -> Record | Skipped:
+        try:
+            with self._files.open(name) as stream:
+                record = read_json(stream, name)
+        except ImporterError as error:
+            return Skipped(name, str(error))
+        return record if isinstance(record, dict) else Skipped(name, "not an object", record)
+
+
+def _order(info: Record) -> tuple[int, str]:
+    return count(info, "time", "created") or 0, str(info.get("id"))
+
+
+def _grouped(files: Files, pattern: re.Pattern[str]) -> dict[str, list[str]]:
+    """The files of a kind by what they belong to, in the order of their names: ids count up."""
+    found: dict[str, list[str]] = {}
+    for name in files.names:
+        if match := pattern.fullmatch(name):
+            found.setdefault(match[1], []).append(name)
+    return found
+
+
+def has_sessions(files: Files) -> bool:
+    return any(_SESSION.fullmatch(name) for name in files.names) and any(map(_MESSAGE.fullmatch, files.names))

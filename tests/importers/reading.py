@@ -1,0 +1,36 @@
+"""What an importer tells, before any store has seen it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from bough.history import Conversation, Said, Skipped
+from bough.importers import detect
+
+
+@dataclass(frozen=True)
+class Told:
+    """A conversation, and its items by their names."""
+
+    conversation: Conversation
+    said: dict[str, Said]
+    skipped: list[Skipped]
+
+    def by_text(self, text: str) -> Said:
+        """The first message that says this, or a tool's result that does."""
+        for said in self.said.values():
+            if text in (said.message.text, *(result.text for result in said.message.results)):
+                return said
+        raise AssertionError(f"nobody said {text!r}")
+
+
+def tell(path: Path) -> dict[str, Told]:
+    """The conversations of a path, by their names."""
+    told: dict[str, Told] = {}
+    for one in detect(path).read(path):
+        if isinstance(one, Conversation):
+            items = list(one.items)
+            said = {item.id: item for item in items if isinstance(item, Said)}
+            told[one.id] = Told(one, said, [item for item in items if isinstance(item, Skipped)])
+    return told

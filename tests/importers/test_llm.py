@@ -1,0 +1,92 @@
+"""What only llm does: two generations of tables in one file, rows that conversations share, and texts in pieces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bough.importers import get
+from bough.model import Media, Other, Thinking, Usage
+from tests.importers.reading import Told, tell
+from tests.importers.samples.llm import NEW, OLD, both, older, run
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> dict[str, Told]:
+    return tell(both(tmp_path))
+
+
+def test_attachments_have_their_bytes_or_their_path(told: dict[str, Told]) -> None:
+    _, held, named = told[f"{OLD}a"].by_text("What is this?").message.blocks
+    assert isinstance(held, Media)
+    assert isinstance(named, Media)
+    assert (held.data, named.url) == (b"\x89PNG\r\n\x1a\n", "file:///home/user/sky.png")
+
+
+def test_instructions_are_told_where_they_are_new(told: dict[str, Told]) -> None:
+    assert [said.message.role for said in told[f"{OLD}a"].said.values()] == [
+        "system", "user", "assistant", "user", "assistant", "tool_result", "assistant",
+    ]  # fmt: skip
+
+
+def test_a_reply_knows_its_model_its_tokens_and_its_options(told: dict[str, Told]) -> None:
+    reply = told[f"{OLD}a"].by_text("A cloud.")
+    assert reply.usage == Usage(20, 3, 8)
+    assert reply.model == "gpt-4o-mini-2024-07-18"
+    assert reply.message.envelope["llm"]["options_json"] == {"temperature": 0.5}
+    assert told[f"{NEW}a"].by_text("It snows.").model == "gpt-5-2026"
+
+
+def test_calls_and_results_belong_together_in_both_generations(told: dict[str, Told]) -> None:
+    for name in (f"{OLD}a", f"{NEW}a"):
+        messages = [said.message for said in told[name].said.values()]
+        (call,) = (call for message in messages for call in message.calls)
+        (result,) = (result for message in messages for result in message.results)
+        assert (call.name, result.name, result.call_id) == ("look_out", "look_out", call.call_id)
+
+
+def test_a_tool_that_failed_says_how(told: dict[str, Told]) -> None:
+    (failed,) = (result for said in told[f"{NEW}a"].said.values() for result in said.message.results)
+    assert failed.error
+    assert failed.extra == {"exception": "KeyError: door"}
+
+
+def test_reasoning_is_thinking_and_what_is_new_is_kept(told: dict[str, Told]) -> None:
+    thread = told[f"{NEW}a"]
+    reasoned = [said for said in thread.said.values() if isinstance(said.message.blocks[0], Thinking)]
+    assert [said.usage for said in reasoned] == [Usage(60, 6, None, 4)]
+    assert isinstance(thread.by_text("It snows.").message.blocks[1], Other)
+
+
+def test_a_thread_that_goes_on_from_the_older_tables_is_told_once(told: dict[str, Told]) -> None:
+    replies = [said for said in told[f"{OLD}b"].said.values() if said.message.role == "assistant"]
+    assert [(said.message.text, said.model, said.usage) for said in replies] == [
+        ("Strong.", "gpt-4o-mini", Usage(9, 1)),
+        ("Weaker.", "gpt-5", Usage(50, 4)),
+    ]
+
+
+def test_a_fork_shares_its_beginning_and_equal_words_elsewhere_do_not(told: dict[str, Told]) -> None:
+    assert set(told[f"{NEW}a"].said) & set(told[f"{NEW}b"].said) == {f"{NEW}a:b2:s{number}" for number in range(1, 6)}
+    assert not set(told[f"{OLD}b"].said) & set(told[f"{NEW}a"].said)
+
+
+def test_an_attachment_that_the_newer_tables_forgot_is_not_lost(tmp_path: Path) -> None:
+    path = run(both(tmp_path), f"INSERT INTO prompt_attachments VALUES ('{'01old0000000000000000000r4'}', 'aa', 0)")
+    told = tell(path)[f"{OLD}b"]
+    assert sum(isinstance(block, Media) for said in told.said.values() for block in said.message.blocks) == 1
+    assert told.conversation.head in told.said
+
+
+def test_a_fork_that_was_never_continued_stands_where_it_was_made(tmp_path: Path) -> None:
+    path = run(both(tmp_path), f"INSERT INTO threads VALUES ('z', NULL, 'b2:s5', '{NEW}a', '2026-08-08')")
+    told = tell(path)["z"]
+    assert told.conversation.head == f"{NEW}a:b2:s5"
+    assert len(told.said) == 5
+
+
+def test_places_follow_the_programs_own_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LLM_USER_PATH", str(tmp_path))
+    assert get("llm").places() == []
+    assert [older(tmp_path)] == get("llm").places()
