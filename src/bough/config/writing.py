@@ -1,0 +1,73 @@
+"""Changes one line of `config.toml` and leaves every other as the user wrote it."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from bough.config.keys import find_key, suggestion
+from bough.config.reading import leaves, line_numbers, parsed
+from bough.errors import ConfigError
+
+
+def set_value(path: Path, name: str, text: str) -> None:
+    """Writes a value into the file, making the file if there is none. Raises `ConfigError`, and changes nothing."""
+    key = find_key(name)
+    if key is None:
+        raise ConfigError(f"{name!r} is not a key of the configuration.{suggestion(name)}")
+    given = parsed(key, text, name)
+    before = path.read_text("utf-8") if path.exists() else ""
+    after = _with(before, name, toml(given))
+    if not _differs_only_there(before, after, name, given):
+        raise ConfigError(f"{name} in {path} is written in a way that only you can change: `bough config edit`.")
+    write(path, after)
+
+
+def write(path: Path, text: str) -> None:
+    """Puts a whole new file in the place of the old one, readable by its owner only."""
+    path = path.resolve()  # of a link, what it leads to
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(draft, path)
+
+
+def toml(given: Any) -> str:
+    """A value as TOML writes it."""
+    if isinstance(given, dict):
+        return "{ " + ", ".join(f"{json.dumps(name)} = {toml(one)}" for name, one in given.items()) + " }"
+    if isinstance(given, list):
+        return "[" + ", ".join(map(toml, given)) + "]"
+    return json.dumps(given, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _with(text: str, name: str, said: str) -> str:
+    table, _, last = name.rpartition(".")
+    numbers, lines = line_numbers(text), text.splitlines()
+    if name in numbers:
+        lines[numbers[name] - 1] = f"{last} = {said}"
+    elif table in numbers:
+        lines.insert(numbers[table], f"{last} = {said}")
+    else:
+        lines += [*([""] if lines else []), f"[{_header(table)}]", f"{last} = {said}"]
+    return "\n".join(lines) + "\n"
+
+
+def _header(table: str) -> str:
+    section, _, chosen = table.partition(".")
+    plain = chosen.replace("-", "").replace("_", "").isalnum() and chosen.isascii()
+    return f"{section}.{chosen if plain else json.dumps(chosen)}" if chosen else section
+
+
+def _differs_only_there(before: str, after: str, name: str, given: Any) -> bool:
+    try:
+        then, now = (dict(leaves(tomllib.loads(text))) for text in (before, after))
+    except tomllib.TOMLDecodeError:
+        return False
+    return now.get(name) == given and {**then, name: given} == now

@@ -1,0 +1,141 @@
+"""Who answers: providers that speak OpenAI's and Anthropic's protocols, the embedded model, and scripts."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from bough.errors import ProviderError
+
+if TYPE_CHECKING:
+    from bough.providers.api import Api
+    from bough.providers.services import Service
+    from bough.providers.types import Provider
+
+Settings: TypeAlias = Mapping[str, Mapping[str, Any]]
+"""The tables `[providers.NAME]` of the configuration, by their names."""
+
+NONE: Settings = {}
+_SPEC = re.compile(r"([\w.-]+)(?:[:/](.*))?", re.S)
+_FAMILIES = {
+    "claude-": "anthropic",
+    "gpt-": "openai",
+    "chatgpt-": "openai",
+    "o1": "openai",
+    "o3": "openai",
+    "o4": "openai",
+}
+"""Models whose names say whose they are."""
+
+
+def find(spec: str, settings: Settings = NONE, environ: Mapping[str, str] = os.environ) -> Provider:
+    """Who answers to `openai:MODEL`, `anthropic:MODEL`, `local`, `local:PATH`, `scripted:FILE` or `NAME:MODEL`.
+
+    Nothing is loaded and nobody is called yet. Raises `ProviderError` when nobody is known by that name, when no model
+    is named, and when the key, the weights or a package is missing.
+    """
+    from bough.providers.services import service
+
+    name, model = _split(spec, settings)
+    table = settings.get(name, {})
+    if name == "scripted":
+        from bough.providers.scripted import ScriptedProvider
+
+        return ScriptedProvider(model)
+    if name == "local":
+        from bough.providers.local import LocalProvider
+
+        return LocalProvider(model, table)
+    if known := service(name, table, environ):
+        return _over_http(name, model or known.model, known, table, environ)
+    return _plugin(spec, name, model, table)
+
+
+def default(environ: Mapping[str, str] = os.environ, settings: Settings = NONE) -> str:
+    """Who answers when nobody is named: who is configured, or whose key is in the environment, else `local`."""
+    from bough.providers.services import SERVICES, service
+
+    for name in (*settings, *SERVICES):
+        table = settings.get(name, {})
+        known = service(name, table, environ)
+        keyed = known and (table.get("api_key") or environ.get(known.key_env or ""))
+        if known and known.model and (keyed or (name in settings and not known.key_env)):
+            return f"{name}:{known.model}"
+    return "local"
+
+
+def _split(spec: str, settings: Settings) -> tuple[str, str]:
+    """The provider's name and the model's; `PROVIDER/MODEL` is understood as well."""
+    from bough.providers.services import SERVICES
+
+    found = _SPEC.fullmatch(spec.strip())
+    name, model = (found[1], found[2] or "") if found else (spec, "")
+    if not model and name not in (*settings, *SERVICES, "local", "scripted"):
+        family = next((family for start, family in _FAMILIES.items() if name.startswith(start)), None)
+        return (family, name) if family else (name, model)
+    return name, model
+
+
+def _over_http(
+    name: str, model: str | None, known: Service, table: Mapping[str, Any], environ: Mapping[str, str]
+) -> Provider:
+    if not model:
+        raise ProviderError(f"Which model of {name}? Say it as {name}:MODEL.", kind="not_found")
+    key = _key(name, known, table, environ)
+    try:
+        import httpx2  # noqa: F401
+    except ImportError:
+        raise ProviderError(f"Asking {name} needs more: pip install 'bough[run]'", kind="not_found") from None
+    from bough.providers.answer import HttpProvider
+    from bough.providers.http import SILENCE, Connection
+
+    api = _api(name, known)
+    headers = {**api.headers(key), **table.get("headers", {})}
+    connection = Connection(name, known.base_url, headers, table.get("timeout") or SILENCE)
+    return HttpProvider(name, model, api, connection, dict(table.get("options", {})), table.get("window"))
+
+
+def _api(name: str, known: Service) -> Api:
+    from bough.providers import anthropic, openai
+    from bough.providers.services import ANTHROPIC, OPENAI
+
+    match known.type:
+        case "openai":
+            return openai.Chat("max_completion_tokens" if known.base_url == OPENAI else "max_tokens")
+        case "openai.responses":
+            return openai.Responses()
+        case "anthropic":
+            return anthropic.Messages(caches=known.base_url == ANTHROPIC)
+    raise ProviderError(f"{name} has the type {known.type!r}; there are openai, openai.responses and anthropic.")
+
+
+def _key(name: str, known: Service, table: Mapping[str, Any], environ: Mapping[str, str]) -> str | None:
+    """The key; None where none is wanted. A key that no header can hold would be told by the error it causes."""
+    key = str(table.get("api_key") or environ.get(known.key_env or "", "")).strip()
+    if key and not (key.isascii() and key.isprintable()):
+        raise ProviderError(f"The key of {name} has characters that no key has; copy it again.", kind="key")
+    if not key and known.key_env:
+        raise ProviderError(f"There is no key for {name}; set {known.key_env}.", kind="key")
+    return key or None
+
+
+def _plugin(spec: str, name: str, model: str, table: Mapping[str, Any]) -> Provider:
+    """Someone whom an installed package brings: an entry point of the group `bough.providers`, called with the model's
+    name and the table of the configuration."""
+    from importlib.metadata import entry_points
+
+    for point in entry_points(group="bough.providers", name=name):
+        try:
+            made: Provider = point.load()(model, dict(table))
+        except ProviderError:
+            raise
+        except Exception as error:
+            raise ProviderError(f"{point.value}, which should answer to {spec!r}, failed: {error}") from error
+        return made
+    raise ProviderError(
+        f"Nobody is known as {name!r}. Say PROVIDER:MODEL, as openai:gpt-5.4-mini, `local`, or configure "
+        f"[providers.{name}] with its base_url.",
+        kind="not_found",
+    )

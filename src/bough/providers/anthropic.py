@@ -1,0 +1,56 @@
+"""Anthropic's Messages API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bough.model import Json
+from bough.providers.api import Request, piece
+from bough.providers.types import Piece
+
+VERSION = "2023-06-01"
+LONGEST = 8192
+"""How long a reply may get when nobody says; the API wants a number, and every model of today allows this one."""
+_CALLS = {"tool_use", "server_tool_use", "mcp_tool_use"}
+
+
+class Messages:
+    """`POST /v1/messages`."""
+
+    format = "anthropic"
+    flavor = "default"
+    path = "messages"
+
+    def __init__(self, caches: bool = False) -> None:
+        self._cache = {"type": "ephemeral"} if caches else None
+        """Anthropic itself keeps what was read, if asked: the next request begins with this one."""
+
+    def headers(self, key: str | None) -> dict[str, str]:
+        return {"anthropic-version": VERSION, **({"x-api-key": key} if key else {})}
+
+    def body(self, request: Request) -> dict[str, Json]:
+        tools = [{"name": t.name, "description": t.description, "input_schema": t.parameters} for t in request.tools]
+        return {
+            "model": request.model,
+            "max_tokens": request.max_tokens or LONGEST,
+            "system": request.instructions,
+            "messages": request.messages,
+            "tools": tools or None,
+            "cache_control": self._cache,
+            "stream": True,
+        }
+
+    def pieces(self, event: dict[str, Json]) -> Iterator[Piece]:
+        if event.get("type") == "content_block_delta":
+            delta = event.get("delta") or {}
+            yield from piece("thinking", delta.get("thinking"))
+            yield from piece("text", delta.get("text"))
+        elif event.get("type") == "content_block_start":
+            block = event.get("content_block") or {}
+            yield from piece("call", block.get("name") if block.get("type") in _CALLS else None)
+
+    def trouble(self, event: dict[str, Json]) -> Json:
+        return (event.get("error") or "an error without a word") if event.get("type") == "error" else None
+
+    def ends(self, event: dict[str, Json]) -> bool:
+        return event.get("type") == "message_stop"

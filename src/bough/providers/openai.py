@@ -1,0 +1,109 @@
+"""OpenAI's two APIs, Chat Completions and Responses, as OpenAI and everyone who is compatible with it serve them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bough.model import Json
+from bough.providers.api import Request, dicts, piece
+from bough.providers.types import Piece
+
+_ENDS = {"response.completed", "response.incomplete"}
+_TEXTS = {"response.output_text.delta", "response.refusal.delta"}
+_THOUGHTS = {"response.reasoning_summary_text.delta", "response.reasoning_text.delta", "response.reasoning.delta"}
+_CALLS = {"function_call", "custom_tool_call", "mcp_call"}
+_WITHOUT_REASONING = ("gpt-3", "gpt-4", "chatgpt-4")
+"""Models that refuse a request for the reasoning they do not have."""
+
+
+class _OpenAI:
+    def headers(self, key: str | None) -> dict[str, str]:
+        return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+class Chat(_OpenAI):
+    """`POST /chat/completions`."""
+
+    format = "openai.chat"
+    flavor = "chat"
+    path = "chat/completions"
+
+    def __init__(self, limit: str = "max_tokens") -> None:
+        self._limit = limit
+        """How the longest reply is called: OpenAI itself has given that another name, which others do not know."""
+
+    def body(self, request: Request) -> dict[str, Json]:
+        told = [{"role": "system", "content": request.instructions}] if request.instructions else []
+        tools = [
+            {"type": "function", "function": {"name": t.name, "description": t.description, "parameters": t.parameters}}
+            for t in request.tools
+        ]
+        return {
+            "model": request.model,
+            "messages": [*told, *request.messages],
+            "tools": tools or None,
+            self._limit: request.max_tokens,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+
+    def pieces(self, event: dict[str, Json]) -> Iterator[Piece]:
+        for choice in dicts(event.get("choices")):
+            delta = choice.get("delta") or {}
+            yield from piece("thinking", delta.get("reasoning_content") or delta.get("reasoning"))
+            yield from piece("text", delta.get("content"))
+            yield from piece("text", delta.get("refusal"))
+            for call in dicts(delta.get("tool_calls")):
+                yield from piece("call", (call.get("function") or call.get("custom") or {}).get("name"))
+
+    def trouble(self, event: dict[str, Json]) -> Json:
+        return event.get("error")
+
+    def ends(self, event: dict[str, Json]) -> bool:
+        return any(choice.get("finish_reason") for choice in dicts(event.get("choices")))
+
+
+class Responses(_OpenAI):
+    """`POST /responses`. Nothing is stored at the provider: the dialog is bough's to keep."""
+
+    format = "openai.responses"
+    flavor = "responses"
+    path = "responses"
+
+    def body(self, request: Request) -> dict[str, Json]:
+        tools = [
+            {"type": "function", "name": t.name, "description": t.description, "parameters": t.parameters}
+            for t in request.tools
+        ]
+        reasons = not request.model.startswith(_WITHOUT_REASONING)
+        return {
+            "model": request.model,
+            "input": request.messages,
+            "instructions": request.instructions,
+            "tools": tools or None,
+            "max_output_tokens": request.max_tokens,
+            "store": False,
+            "include": ["reasoning.encrypted_content"] if reasons else None,
+            "stream": True,
+        }
+
+    def pieces(self, event: dict[str, Json]) -> Iterator[Piece]:
+        kind = event.get("type")
+        if kind in _TEXTS:
+            yield from piece("text", event.get("delta"))
+        elif kind in _THOUGHTS:
+            yield from piece("thinking", event.get("delta"))
+        elif kind == "response.output_item.added":
+            item = event.get("item") or {}
+            yield from piece("call", item.get("name") if item.get("type") in _CALLS else None)
+
+    def trouble(self, event: dict[str, Json]) -> Json:
+        match event.get("type"):
+            case "error":
+                return event.get("error") or event
+            case "response.failed":
+                return (event.get("response") or {}).get("error") or "the response failed"
+        return event.get("error")
+
+    def ends(self, event: dict[str, Json]) -> bool:
+        return event.get("type") in _ENDS

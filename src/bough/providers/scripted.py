@@ -1,0 +1,156 @@
+"""Replies out of a file, for demonstrations and tests: no network, no weights, the same every time.
+
+One reply per line: plain text, or a JSON object with `blocks` as `bough.jsonl` writes them. Of a call, `call_id` may be
+left out, and `arguments` may be an object. An object may also have `usage` (`{"input_tokens": 3, …}`), `delay` (seconds
+before each piece), `cut` (stops after so many pieces, as a lost connection would) and `error` (a kind of trouble; its
+`message` is told). Empty lines do not count, and in a line of text `\\n` is a new line.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Generator, Iterator, Sequence
+from pathlib import Path
+from threading import Event
+from time import time_ns
+from typing import Any, get_args
+
+from bough.errors import FormatError, ProviderError, ProviderTrouble
+from bough.formats import jsonl
+from bough.model import Json, Usage
+from bough.providers.types import Piece, Tool
+
+_WORDS = re.compile(r"\s*\S+\s*|\s+")
+_SAID = ("text", "thinking", "tool_call")
+
+
+class ScriptedProvider:
+    """Replays a file. Which line comes next is told by the dialog: as many as replies are already in it.
+
+    So the same dialog gets the same reply in every process, a fork takes up where it forks, and the lines wrap round.
+    """
+
+    name = "scripted"
+    format = "bough.jsonl"
+    window: int | None = 128_000
+
+    def __init__(self, path: str | Path) -> None:
+        self.model = str(path)
+        self._lines = _read_lines(Path(path).expanduser())
+
+    def ask(
+        self,
+        messages: Json,
+        *,
+        instructions: str | None = None,  # noqa: ARG002
+        tools: Sequence[Tool] = (),  # noqa: ARG002
+        max_tokens: int | None = None,  # noqa: ARG002
+        options: dict[str, Json] | None = None,  # noqa: ARG002
+    ) -> ScriptedAnswer:
+        """The next line. Raises `ProviderError` if the line says so."""
+        said = sum(message["role"] == "assistant" for message in messages)
+        line = self._lines[said % len(self._lines)]
+        if "error" in line:
+            told = str(line.get("message") or f"The script says: {line['error']}.")
+            raise ProviderError(told, kind=line["error"], retry_after=line.get("retry_after"))
+        return ScriptedAnswer(line, said)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+class ScriptedAnswer:
+    """A line of the script, word by word."""
+
+    request_id = None
+
+    def __init__(self, line: dict[str, Json], said: int) -> None:
+        self._line = line
+        self._blocks = [_with_id(block, f"call_{said}_{place}") for place, block in enumerate(line["blocks"])]
+        self._arrived: dict[int, Json] = {}
+        self._stopped = Event()
+        self._first_token_at: int | None = None
+        self._pieces = self._arrive()
+
+    def __iter__(self) -> Iterator[Piece]:
+        """The words as they come. Raises `ProviderError` where the script cuts the reply."""
+        return self._pieces
+
+    def reply(self) -> dict[str, Json]:
+        """The reply so far."""
+        return {"role": "assistant", "blocks": list(self._arrived.values())}
+
+    @property
+    def first_token_at(self) -> int | None:
+        """When the first word came, in microseconds since 1970."""
+        return self._first_token_at
+
+    @property
+    def usage(self) -> Usage:
+        """What the script says of it."""
+        return Usage(**self._line.get("usage", {}))
+
+    def close(self) -> None:
+        """Stops the reply, and wakes up a thread that waits for its next word."""
+        self._stopped.set()
+
+    def _arrive(self) -> Generator[Piece, None, None]:
+        cut = self._line.get("cut")
+        for place, so_far, piece in list(self._parts())[:cut]:
+            if self._stopped.wait(self._line.get("delay", 0)):
+                return
+            self._first_token_at = self._first_token_at or time_ns() // 1000
+            self._arrived[place] = so_far
+            yield piece
+        if cut is not None:
+            raise ProviderError("The script cuts the reply here. What came until then is kept.", kind="cut")
+
+    def _parts(self) -> Iterator[tuple[int, Json, Piece]]:
+        """The pieces, each with the place of its block, and the block as far as it has come then."""
+        for place, block in enumerate(self._blocks):
+            if block["type"] == "tool_call":
+                yield place, block, Piece("call", block["name"])
+                continue
+            said = ""
+            for word in _WORDS.findall(block["text"]):
+                said += word
+                yield place, {**block, "text": said}, Piece(block["type"], word)
+
+
+def _with_id(block: Json, call_id: str) -> Json:
+    return {"call_id": call_id, **block} if block["type"] == "tool_call" else block
+
+
+def _read_lines(path: Path) -> list[dict[str, Json]]:
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ProviderError(f"The script {str(path)!r} cannot be read: {error}", kind="not_found") from None
+    lines = [_read_line(line, f"{path.name}:{n}") for n, line in enumerate(text.splitlines(), 1) if line.strip()]
+    if not lines:
+        raise ProviderError(f"The script {str(path)!r} has no replies; write one per line.", kind="not_found")
+    return lines
+
+
+def _read_line(line: str, where: str) -> dict[str, Json]:
+    if not line.lstrip().startswith("{"):
+        return {"blocks": [{"type": "text", "text": line.replace("\\n", "\n")}]}
+    try:
+        return _checked(json.loads(line), where)
+    except (ValueError, TypeError, RecursionError, FormatError) as error:
+        raise ProviderError(f"{where} is no reply: {error}", kind="refused") from None
+
+
+def _checked(line: dict[str, Any], where: str) -> dict[str, Json]:
+    """A line whose calls are complete, and whose blocks are all blocks."""
+    if "error" in line and line["error"] not in get_args(ProviderTrouble):
+        raise ValueError(f"there is no trouble {line['error']!r}; there are {', '.join(get_args(ProviderTrouble))}")
+    Usage(**line.get("usage", {}))
+    for place, block in enumerate(line.setdefault("blocks", [])):
+        if block.get("type") not in _SAID:
+            raise ValueError(f"a reply is made of {', '.join(_SAID)}, not of {block.get('type')!r}")
+        if block["type"] == "tool_call" and not isinstance(block.get("arguments"), str):
+            block["arguments"] = json.dumps(block.get("arguments", {}))
+        jsonl.read_block(_with_id(block, "call"), f"{where}.blocks[{place}]")
+    return line

@@ -1,0 +1,161 @@
+"""Who answers to a name, and who when nobody is named."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bough import providers
+from bough.errors import ProviderError
+from bough.providers.services import SERVICES
+
+KEYS = {service.key_env: "sk-key" for service in SERVICES.values() if service.key_env}
+
+
+@pytest.mark.parametrize(
+    ("spec", "name", "model", "format"),
+    [
+        ("openai:gpt-5", "openai", "gpt-5", "openai.responses"),
+        ("openai", "openai", "gpt-5.4-mini", "openai.responses"),
+        ("anthropic:claude-haiku-5-5", "anthropic", "claude-haiku-5-5", "anthropic"),
+        ("claude-haiku-5-5", "anthropic", "claude-haiku-5-5", "anthropic"),
+        ("gpt-5", "openai", "gpt-5", "openai.responses"),
+        ("ollama:llama3.2:1b", "ollama", "llama3.2:1b", "openai.chat"),
+        ("openrouter:meta/llama:free", "openrouter", "meta/llama:free", "openai.chat"),
+        ("openrouter/meta/llama:free", "openrouter", "meta/llama:free", "openai.chat"),
+    ],
+)
+def test_a_spec_names_a_provider_and_its_model(spec: str, name: str, model: str, format: str) -> None:
+    found = providers.find(spec, environ=KEYS)
+    assert (found.name, found.model, found.format) == (name, model, format)
+    assert providers.find(f"{found.name}:{found.model}", environ=KEYS).model == model
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_every_service_is_found_by_its_name(name: str) -> None:
+    assert providers.find(f"{name}:some-model", environ=KEYS).name == name
+
+
+def test_a_table_of_the_configuration_names_a_provider_or_changes_a_known_one() -> None:
+    settings: dict[str, dict[str, Any]] = {
+        "mine": {"base_url": "http://model.test/v1", "type": "anthropic", "model": "m-1", "window": 999},
+        "openai": {"type": "openai", "api_key_env": "OTHER"},
+    }
+    mine = providers.find("mine", settings, {})
+    assert (mine.name, mine.model, mine.format, mine.window) == ("mine", "m-1", "anthropic", 999)
+    assert providers.find("openai:gpt-5", settings, {"OTHER": "sk-key"}).format == "openai.chat"
+
+
+@pytest.mark.parametrize("base_url", ["http://model.test/v1", "http://model.test"])
+def test_the_variables_that_lead_elsewhere_are_followed(base_url: str) -> None:
+    environ = {**KEYS, "OPENAI_BASE_URL": base_url}
+    assert providers.find("openai:gpt-5", environ=environ).format == "openai.chat"
+
+
+@pytest.mark.parametrize(
+    ("spec", "kind", "why"),
+    [
+        ("openai:gpt-5", "key", "set OPENAI_API_KEY"),
+        ("anthropic", "key", "set ANTHROPIC_API_KEY"),
+        ("vllm", "not_found", "vllm:MODEL"),
+        ("nobody:x", "not_found", r"configure \[providers.nobody\]"),
+        ("", "not_found", "Nobody is known as ''"),
+        ("some words", "not_found", "Nobody is known as 'some words'"),
+    ],
+)
+def test_who_cannot_be_found_is_told_with_what_to_do(spec: str, kind: str, why: str) -> None:
+    with pytest.raises(ProviderError, match=why) as caught:
+        providers.find(spec, environ={})
+    assert caught.value.kind == kind
+
+
+def test_without_the_http_library_it_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "httpx2", None)
+    with pytest.raises(ProviderError, match=r"pip install 'bough\[run\]'$"):
+        providers.find("openai:gpt-5", environ=KEYS)
+
+
+def test_a_key_that_no_header_can_hold_is_refused_without_being_told() -> None:
+    with pytest.raises(ProviderError, match="copy it again") as caught:
+        providers.find("openai:gpt-5", environ={"OPENAI_API_KEY": "sk-pasted…half"})
+    assert "pasted" not in str(caught.value)
+    providers.find("openai:gpt-5", environ={"OPENAI_API_KEY": " sk-key\n"})
+
+
+def test_a_type_that_does_not_exist_is_told() -> None:
+    with pytest.raises(ProviderError, match="'beans'; there are openai"):
+        providers.find("mine:m", {"mine": {"base_url": "http://model.test", "type": "beans"}}, {})
+
+
+@pytest.mark.parametrize(
+    ("environ", "settings", "spec"),
+    [
+        ({}, {}, "local"),
+        ({"OPENAI_API_KEY": "sk-key"}, {}, "openai:gpt-5.4-mini"),
+        ({"OPENAI_API_KEY": "sk-key", "ANTHROPIC_API_KEY": "sk-key"}, {}, "anthropic:claude-sonnet-5-5"),
+        ({"OPENAI_API_KEY": "sk-key"}, {"mine": {"base_url": "http://model.test", "model": "m"}}, "mine:m"),
+        ({}, {"openai": {"api_key": "sk-key", "model": "gpt-5"}}, "openai:gpt-5"),
+        ({}, {"openai": {"model": "gpt-5"}}, "local"),
+        ({"OPENAI_API_KEY": ""}, {"mine": {"base_url": "http://model.test"}}, "local"),
+    ],
+)
+def test_a_key_decides_who_answers_when_nobody_is_named(
+    environ: dict[str, str], settings: dict[str, dict[str, str]], spec: str
+) -> None:
+    assert providers.default(environ, settings) == spec
+
+
+PLUGIN = """
+from bough import ProviderError
+class Parrot:
+    name, format, window = "parrot", "openai.chat", None
+    def __init__(self, model, table):
+        self.model = f"{model}+{table}"
+def broken(model, table):
+    raise ValueError("no seeds")
+def hungry(model, table):
+    raise ProviderError("The parrot is hungry.", kind="refused")
+"""
+
+
+@pytest.fixture
+def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An installed package with entry points, as pip leaves it."""
+    (tmp_path / "parrots_of_bough.py").write_text(PLUGIN)
+    info = tmp_path / "parrots_of_bough-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: parrots-of-bough\nVersion: 1\n")
+    points = [("parrot", "Parrot"), ("broken", "broken"), ("hungry", "hungry")]
+    lines = [f"{name} = parrots_of_bough:{thing}" for name, thing in points]
+    (info / "entry_points.txt").write_text("\n".join(["[bough.providers]", *lines]))
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+
+@pytest.mark.usefixtures("plugins")
+def test_an_installed_package_brings_its_own_provider() -> None:
+    found = providers.find("parrot:grey", {"parrot": {"window": 7}})
+    assert (found.name, found.model) == ("parrot", "grey+{'window': 7}")
+
+
+@pytest.mark.usefixtures("plugins")
+def test_a_package_that_fails_is_named() -> None:
+    with pytest.raises(
+        ProviderError, match="parrots_of_bough:broken, which should answer to 'broken', failed: no seeds"
+    ):
+        providers.find("broken")
+    with pytest.raises(ProviderError, match="hungry") as caught:
+        providers.find("hungry:x")
+    assert caught.value.kind == "refused"
+
+
+def test_finding_a_script_imports_no_http_library() -> None:
+    script = "import sys; from bough import providers; providers.default({}); providers.find(sys.argv[1]); "
+    script += "print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", script, f"scripted:{__file__}"], capture_output=True, text=True, check=True
+    )
+    assert not {"httpx2", "xllamacpp", "genai_prices", "importlib.metadata"} & set(done.stdout.split())
