@@ -1,0 +1,33 @@
+"""The loop: a model, its tools and a session, so that what a model asks for really happens and is kept."""
+
+from bough.agent.compaction import Compaction
+from bough.agent.delegates import delegate
+from bough.agent.events import Answered, Began, Called, Compacted, Event, Listener, Replied
+from bough.agent.functions import tool
+from bough.agent.loop import run
+from bough.agent.stopping import Reason, Stop
+from bough.agent.tools import Bound, Call, Result, ToolSource
+from bough.agent.types import Agent, Limits, Outcome
+
+__all__ = [
+    "Agent",
+    "Answered",
+    "Began",
+    "Bound",
+    "Call",
+    "Called",
+    "Compacted",
+    "Compaction",
+    "Event",
+    "Limits",
+    "Listener",
+    "Outcome",
+    "Reason",
+    "Replied",
+    "Result",
+    "Stop",
+    "ToolSource",
+    "delegate",
+    "run",
+    "tool",
+]

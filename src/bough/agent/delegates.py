@@ -1,0 +1,77 @@
+"""Subagents: an agent that works for another one, in a session of its own, linked to the call that started it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bough import ids
+from bough.agent.events import Listener, ignore
+from bough.agent.loop import run
+from bough.agent.stopping import Stop
+from bough.agent.tools import Bound, Call, Result, valid_name
+from bough.agent.types import Agent
+from bough.errors import ToolError
+from bough.model import Json, Text, Tool
+
+if TYPE_CHECKING:
+    from bough.session import Session
+
+DEEPEST = 3
+"""How many agents may stand between the user and the one that works."""
+PARAMETERS: Json = {
+    "type": "object",
+    "properties": {
+        "task": {
+            "type": "string",
+            "description": "What to do, with everything that must be known for it: nothing else of this conversation "
+            "is seen.",
+        }
+    },
+    "required": ["task"],
+    "additionalProperties": False,
+}
+
+
+def delegate(agent: Agent, listener: Listener = ignore) -> Bound:
+    """A tool by which a model hands a task to another agent, in this process.
+
+    Each call runs in a session of its own, labelled `subagent:{name}:{run}` and linked to the message and the call that
+    started it. The result is what the agent says last.
+    """
+
+    def work(arguments: dict[str, Json], call: Call) -> Result:
+        task = task_of(arguments)
+        return work_on(agent, session_for(agent, call.session, call.message, call.call_id), task, call.stop, listener)
+
+    return Bound(tool_for(agent), work)
+
+
+def tool_for(agent: Agent) -> Tool:
+    """An agent, as a model that may call it sees it."""
+    return Tool(valid_name(agent.name), agent.description or f"Hands a task to the agent {agent.name!r}.", PARAMETERS)
+
+
+def task_of(arguments: dict[str, Json]) -> str:
+    """The task in the arguments of a call. Raises `ToolError`."""
+    task = arguments.get("task")
+    if not isinstance(task, str) or not task.strip():
+        raise ToolError("A task in words is needed, as `task`. Nothing was done; call again.")
+    return task
+
+
+def session_for(agent: Agent, calling: Session, message: str | None, call_id: str | None) -> Session:
+    """A session for one run of an agent, linked to the one that calls. Raises `ToolError` when that is too deep."""
+    if calling.key.count(ids.DELEGATE) >= DEEPEST:
+        raise ToolError(f"This task was handed on {DEEPEST} times already; do it without another agent.")
+    return calling.delegate(agent.name, message=message, call_id=call_id, own=True)
+
+
+def work_on(agent: Agent, session: Session, task: str, stop: Stop, listener: Listener = ignore) -> Result:
+    """Runs a task to its end; what the agent said last, or why there is nothing."""
+    done = run(agent, session, task, listener=listener, stop=stop)
+    where: Json = {"bough": {"session": session.key, "turn": done.turn}}
+    if done.status == "complete":
+        return Result((Text(done.text),), extra=where)
+    ended = agent.limits.said(done.reason) if done.reason else "It ended without a reply."
+    said = f" It had said: {done.text}" if done.text else ""
+    return Result((Text(f"The agent {agent.name!r} did not finish. {ended}{said}"),), True, where)

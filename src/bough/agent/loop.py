@@ -1,0 +1,179 @@
+"""The loop: ask, do what the reply asks for, ask again, until the model has nothing left to do.
+
+Every step is in the store before the next begins. Whatever ends a run early, a limit, an error or Ctrl+C, leaves a turn
+that can be looked at and resumed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from bough.agent.calling import NOT_RUN, Job, answer, results
+from bough.agent.compaction import compact_if_due
+from bough.agent.events import Answered, Began, Called, Listener, Replied, ignore
+from bough.agent.resuming import is_done, take_up
+from bough.agent.stopping import Reason, Stop, Until
+from bough.agent.streaming import receive
+from bough.agent.tools import Result, Toolbox
+from bough.agent.types import Agent, Limits, Outcome
+from bough.errors import ProviderError
+from bough.framing import RESERVE, window_of
+from bough.model import Json, Message, Node, Tool, ToolCall, Usage
+from bough.session import WAIT
+from bough.tokens import estimate_text
+from bough.turns import LEASE
+
+if TYPE_CHECKING:
+    from bough.context import Context
+    from bough.providers.types import Answer
+    from bough.session import Session
+    from bough.turn import Turn
+
+DAY = 86_400.0
+
+
+def run(
+    agent: Agent,
+    session: Session,
+    message: Message | str | None = None,
+    *,
+    resume: str | None = None,
+    listener: Listener = ignore,
+    stop: Stop | None = None,
+    idempotency_key: str | None = None,
+    metadata: dict[str, Json] | None = None,
+    keep_instructions: bool = False,
+    wait: float = WAIT,
+    busy: Literal["raise", "fork"] = "raise",
+) -> Outcome:
+    """Runs one turn of a session with an agent, from the user's message to the last reply.
+
+    `resume` takes up a turn that did not complete, by its id; a message is then added to it. `stop` ends the run from
+    another thread. A limit ends it with an interrupted turn and a `reason`. Raises what the model's provider raises,
+    after the turn was marked as failed, and everything that `Session.turn` raises.
+    """
+    until = Until(agent.limits.seconds, stop)
+    if resume is None and (made := compact_if_due(session, agent.provider, agent.compaction, agent.budget)):
+        listener(made)
+    opened = session.turn(
+        message if resume is None else None,
+        resume=resume, idempotency_key=idempotency_key, model=agent.provider.model, provider=agent.provider.name,
+        instructions=agent.instructions, keep_instructions=keep_instructions, metadata=metadata, wait=wait,
+        lease=lease(agent.limits), busy=busy,
+    )  # fmt: skip
+    with opened as turn:
+        listener(Began(turn.id))
+        if resume is not None:
+            take_up(turn, message)
+        reason = None if turn.repeated else Run(agent, turn, until, listener).go()
+        if reason is not None:
+            turn.interrupt(agent.limits.said(reason))
+    return outcome(turn, reason)
+
+
+def lease(limits: Limits) -> float:
+    """A turn may be silent for as long as a tool may take; that its writer has died is noticed without a lease."""
+    return max(LEASE, DAY if limits.tool_seconds is None else 2 * limits.tool_seconds)
+
+
+def outcome(turn: Turn, reason: Reason | None) -> Outcome:
+    """What the store says of a turn that has ended."""
+    info = turn.info
+    last = turn.session.store.path(info.last_id, last=1)[-1]
+    return Outcome(
+        turn.id, last.id, info.status, reason, last.message if last.role == "assistant" else None, info.usage
+    )
+
+
+class Run:
+    """One turn on its way."""
+
+    def __init__(self, agent: Agent, turn: Turn, until: Until, listener: Listener) -> None:
+        self._agent = agent
+        self._turn = turn
+        self._until = until
+        self._listener = listener
+        self._toolbox = Toolbox(agent.tools)
+
+    def go(self) -> Reason | None:
+        """Asks and acts until there is nothing left to do, or a limit is reached; which, if one was."""
+        if is_done(self._turn.path(last=1)[-1]):
+            return None
+        steps = 0
+        while not self._until.reason:
+            replied = self._reply()
+            if replied is None:
+                break
+            steps += 1
+            calls = [call for node in replied for call in node.message.calls]
+            if not calls:
+                return None
+            if steps == self._agent.limits.steps:
+                self._turn.add([answer(call, Result.failed(NOT_RUN)) for call in calls])
+                return "steps"
+            self._act(calls, replied[-1].id)
+        return self._until.reason
+
+    def _reply(self) -> tuple[Node, ...] | None:
+        """Asks once; the reply, in its place. None when the time was up first."""
+        tools = self._toolbox.tools()
+        request = self._request(tools)
+        received = receive(self._turn, lambda: self._ask(request, tools), self._until, self._listener)
+        if received is None:
+            return None
+        ids = self._turn.add(
+            received.reply(),
+            usage=None if received.usage == Usage() else received.usage,
+            provider=self._agent.provider.name,
+            request_id=received.request_id,
+            first_token_at=received.first_token_at,
+        )
+        if not ids:
+            raise ProviderError(f"{self._agent.provider.name} answered with nothing at all.", kind="refused")
+        nodes = tuple(self._turn.session.store.get_messages(ids))
+        self._listener(Replied(nodes))
+        return nodes
+
+    def _request(self, tools: Sequence[Tool]) -> Context:
+        """The dialog so far, fitted to what the model can read beside its instructions and tools."""
+        agent, provider = self._agent, self._agent.provider
+        budget = agent.budget or provider.window or window_of(provider.model)
+        kept_free = None if budget is None else reserve(agent, tools, budget)
+        return self._turn.context(provider.format, budget, reserve=kept_free)
+
+    def _ask(self, request: Context, tools: Sequence[Tool]) -> Answer:
+        agent = self._agent
+        return agent.provider.ask(
+            request.payload,
+            instructions=agent.instructions,
+            tools=tools,
+            max_tokens=agent.max_tokens,
+            options=agent.options,
+        )
+
+    def _act(self, calls: Sequence[ToolCall], message: str) -> None:
+        """Does what a reply asks for. Also when Ctrl+C cuts it short, every call is answered."""
+        limits, done = self._agent.limits, 0
+        jobs = [Job(call, self._turn.session, message) for call in calls]
+        for call in calls:
+            self._listener(Called(call))
+        try:
+            for result in results(jobs, self._toolbox, self._until, limits.tool_seconds, limits.parallel):
+                made = answer(calls[done], result)
+                (id_,) = self._turn.add(made)
+                done += 1
+                self._listener(Answered(id_, made.results[0]))
+        except BaseException as problem:
+            left = [answer(job.call, job.now()) for job in jobs[done:]]
+            if not isinstance(problem, Exception):
+                self._turn.add(left)
+            raise
+
+
+def reserve(agent: Agent, tools: Sequence[Tool], budget: int) -> int:
+    """What of a budget the dialog must leave free: for the instructions, the tools and the reply."""
+    shown: list[Any] = [[tool.name, tool.description, tool.parameters] for tool in tools]
+    needed = estimate_text(agent.instructions or "") + estimate_text(json.dumps(shown)) + (agent.max_tokens or 0)
+    return min(max(needed, int(budget * RESERVE)), budget - 1)

@@ -1,0 +1,55 @@
+"""Results of MCP tools as blocks."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from bough.agent.tools import Content, Result
+from bough.formats.media import from_base64, kind_of
+from bough.model import Json, Media, Other, Text
+
+if TYPE_CHECKING:
+    from mcp.types import CallToolResult
+
+PROTOCOL = "io.modelcontextprotocol/"
+"""What begins like this concerns the connection and not the result."""
+
+
+def result_of(answered: CallToolResult) -> Result:
+    """What a server answered. What has no place in the content stays beside it, in `extra`."""
+    said = answered.model_dump(mode="json", by_alias=True, exclude_none=True)
+    content = tuple(block_of(item) for item in said.get("content", ()))
+    structured = said.get("structuredContent")
+    if not content and structured is not None:
+        content = (Text(json.dumps(structured, ensure_ascii=False)),)
+    told = {key: one for key, one in said.get("_meta", {}).items() if not key.startswith(PROTOCOL)}
+    beside = {key: one for key, one in (("structuredContent", structured), ("_meta", told or None)) if one is not None}
+    return Result(content, answered.is_error, {"mcp": beside} if beside else None)
+
+
+def block_of(item: Json) -> Content:
+    """One item of a result. A resource is shown as what it holds, a link to one as the address."""
+    match item:
+        case {"type": "text", "text": str(text)}:
+            return Text(text)
+        case {"type": "image" | "audio", "data": data, "mimeType": str(mime)}:
+            return media(item, data, mime, None)
+        case {"type": "resource", "resource": {"text": str(text), **rest}}:
+            return Text(text, extra={"mcp": rest})
+        case {"type": "resource", "resource": {"blob": data, "uri": uri, **rest}}:
+            return media(item, data, str(rest.get("mimeType") or "application/octet-stream"), str(uri))
+        case {"type": "resource_link", "uri": uri, **link}:
+            named = link.get("title") or link.get("name") or "resource"
+            about = f": {link['description']}" if link.get("description") else ""
+            return Text(f"{named} <{uri}>{about}", extra={"mcp": item})
+    return unknown(item)
+
+
+def media(item: Json, data: Json, mime: str, name: str | None) -> Content:
+    held = from_base64(data)
+    return unknown(item) if held is None else Media(kind_of(mime), mime, data=held, name=name)
+
+
+def unknown(item: Json) -> Other:
+    return Other(f"mcp.{item.get('type', 'unknown')}" if isinstance(item, dict) else "mcp.unknown", {"mcp": item})

@@ -1,0 +1,167 @@
+"""One MCP server: started or called up, asked for its tools, used, and let go. All of it on the loop of `Servers`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from contextlib import AsyncExitStack, suppress
+from typing import TYPE_CHECKING, Any
+
+from bough.agent.mcp.blocks import result_of
+from bough.agent.mcp.stderr import LastWords
+from bough.agent.tools import Result
+from bough.errors import ToolError
+from bough.model import Json
+from bough.values import value
+
+if TYPE_CHECKING:
+    from mcp import Client
+    from mcp.client import Transport
+    from mcp.types import Tool
+
+CONNECTING = 30.0
+PAGES = 100
+EMPTY: Mapping[str, str] = {}
+
+
+@value
+class Server:
+    """A server of tools, as `[mcp.NAME]` describes it: a program with its arguments, or an address."""
+
+    name: str
+    command: tuple[str, ...] = ()
+    env: Mapping[str, str] = EMPTY
+    cwd: str | None = None
+    url: str | None = None
+    headers: Mapping[str, str] = EMPTY
+    seconds: float | None = None
+    """How long one call may take, where it is not as everywhere."""
+
+    def __post_init__(self) -> None:
+        if bool(self.command) == bool(self.url):
+            raise ToolError(f"The MCP server {self.name!r} needs either a command or a url.")
+
+    @classmethod
+    def of(cls, name: str, table: Mapping[str, Any]) -> Server:
+        """The server that a table of the configuration describes. `$NAME` is what the environment says of it."""
+        env = {key: os.path.expandvars(str(one)) for key, one in table.get("env", {}).items()}
+        headers = {key: os.path.expandvars(str(one)) for key, one in table.get("headers", {}).items()}
+        command = tuple(str(word) for word in table.get("command", ()))
+        return cls(name, command, env, table.get("cwd"), table.get("url"), headers, table.get("timeout"))
+
+
+class Connection:
+    """A server that is connected, or was."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.tools: list[Tool] = []
+        self.is_stale = False
+        """Whether the server has said that its tools have changed."""
+        self.name = ""
+        """What the server calls itself."""
+        self._client: Client | None = None
+        self._last_words: LastWords | None = None
+
+    async def live(self, ready: asyncio.Future[None], closing: asyncio.Event) -> None:
+        """Connects, says so, and stays until it is time to close."""
+        try:
+            async with AsyncExitStack() as stack:
+                async with asyncio.timeout(CONNECTING):
+                    await self._connect(stack)
+                ready.set_result(None)
+                listening = asyncio.ensure_future(self._listen())
+                await closing.wait()
+                listening.cancel()
+                await asyncio.wait([listening])
+        except BaseException as error:
+            if ready.done():
+                return  # a server that ends badly when it is let go is of no interest
+            ready.set_exception(ToolError(self._explained("cannot be used", error)))
+        finally:
+            self._client = None
+
+    async def refresh(self) -> None:
+        """Asks for the tools again."""
+        self.is_stale = False
+        if self._client is None:
+            return
+        found, cursor = [], None
+        for _ in range(PAGES):  # a server whose list never ends must not keep us
+            page = await self._client.list_tools(cursor=cursor, cache_mode="refresh")
+            found += page.tools
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+        self.tools = found
+
+    async def call(self, name: str, arguments: dict[str, Json], meta: dict[str, str] | None) -> Result:
+        """Uses a tool. Raises `ToolError` when the server does not answer."""
+        if self._client is None:
+            raise ToolError(self._explained("is not there any more", None))
+        try:
+            told: Any = meta
+            return result_of(await self._client.call_tool(name, arguments, meta=told))
+        except Exception as error:
+            raise ToolError(self._explained("failed", error)) from None
+
+    async def _connect(self, stack: AsyncExitStack) -> None:
+        from mcp import Client
+        from mcp.types import Implementation
+
+        import bough
+
+        about = Implementation(name="bough", version=bough.__version__)
+        client = Client(self._transport(stack), client_info=about, message_handler=self._heard)
+        self._client = await stack.enter_async_context(client)
+        if self._last_words:
+            self._last_words.hand_over()
+        self.name = client.server_info.name if client.server_info else ""
+        await self.refresh()
+
+    def _transport(self, stack: AsyncExitStack) -> Transport:
+        server = self.server
+        if server.url is not None:
+            import httpx2
+            from mcp.client.streamable_http import streamable_http_client
+
+            # How long a call may take is decided where it is made, not here.
+            http = httpx2.AsyncClient(headers=dict(server.headers), timeout=httpx2.Timeout(CONNECTING, read=None))
+            stack.push_async_callback(http.aclose)
+            return streamable_http_client(server.url, http_client=http)
+        from mcp import StdioServerParameters, stdio_client
+
+        program, *words = server.command
+        self._last_words = LastWords()
+        stack.callback(self._last_words.hand_over)
+        parameters = StdioServerParameters(command=program, args=words, env=dict(server.env), cwd=server.cwd)
+        return stdio_client(parameters, errlog=self._last_words.file)
+
+    async def _heard(self, message: object) -> None:
+        from mcp.types import ToolListChangedNotification
+
+        if isinstance(message, ToolListChangedNotification):
+            self.is_stale = True
+
+    async def _listen(self) -> None:
+        """A server of today says that its tools have changed to those who listen; an older one says it anyway."""
+        assert self._client is not None
+        with suppress(Exception):
+            async with self._client.listen(tools_list_changed=True) as changes:
+                async for _ in changes:
+                    self.is_stale = True
+
+    def _explained(self, what: str, error: BaseException | None) -> str:
+        said = f": {cause(error)}" if error is not None else ""
+        words = self._last_words.told(patience=0.5 if self._client is None else 0.0) if self._last_words else ""
+        return f"The MCP server {self.server.name!r} {what}{said}." + (f" It said last:\n{words}" if words else "")
+
+
+def cause(error: BaseException) -> str:
+    """An error in words; of several at once, the first."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, TimeoutError):
+        return f"no answer within {CONNECTING:g} seconds"
+    return str(error).rstrip(".") or type(error).__name__

@@ -1,0 +1,136 @@
+"""MCP servers as a source of tools. One thread with an event loop owns them all; everyone else only asks and waits."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Collection, Coroutine, Iterable
+from concurrent.futures import CancelledError, Future
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from bough.agent.mcp.caller import OURS, meta_of
+from bough.agent.mcp.connection import Connection, Server
+from bough.agent.tools import Bound, Call, Result, valid_name
+from bough.errors import ToolError
+from bough.model import Json, Tool
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from mcp import types
+
+T = TypeVar("T")
+
+REFRESHING = 10.0
+CLOSING = 10.0
+
+
+class Servers:
+    """The MCP servers that agents may use. Use it in a `with` block: leaving it ends their programs.
+
+    Raises `ToolError` when a server cannot be started, naming it and what it said last.
+    """
+
+    def __init__(self, servers: Iterable[Server]) -> None:
+        self._connections = [Connection(one) for one in servers]
+        self._loop: asyncio.AbstractEventLoop
+        self._closing = asyncio.Event()
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> Self:
+        if self._connections:
+            self._start()
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        self.close()
+
+    def tools(self, only: Collection[str] | None = None) -> list[Bound]:
+        """Their tools, as `SERVER__TOOL`; asked for again where a server has said that they have changed.
+
+        `only` names the servers, or the `SERVER.TOOL`s, that are wanted.
+        """
+        if self._connections and self._thread is None:
+            raise ToolError("These MCP servers were not started; use them in a `with` block.")
+        for connection in self._connections:
+            if connection.is_stale:
+                with suppress(TimeoutError, Exception):  # the tools as they were are better than none
+                    self._submit(connection.refresh()).result(REFRESHING)
+        return [
+            self._bound(connection, tool)
+            for connection in self._connections
+            for tool in connection.tools
+            if is_wanted(connection.server.name, tool.name, only)
+        ]
+
+    def close(self) -> None:
+        """Ends the programs and the connections. Safe to call twice."""
+        if self._thread is not None and self._thread.is_alive():
+            with suppress(RuntimeError):  # it has just ended by itself
+                self._loop.call_soon_threadsafe(self._closing.set)
+            self._thread.join(CLOSING)
+
+    def _start(self) -> None:
+        try:
+            import mcp  # noqa: F401
+        except ImportError:
+            raise ToolError("MCP servers need more: pip install 'bough[mcp]'") from None
+        quiet = logging.getLogger("mcp")  # what goes wrong is told by errors; the terminal is the user's
+        if not quiet.handlers:
+            quiet.addHandler(logging.NullHandler())
+        ready: Future[None] = Future()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._work, args=(ready,), name="mcp", daemon=True)
+        self._thread.start()
+        try:
+            ready.result()
+        except BaseException:
+            self.close()
+            raise
+
+    def _work(self, ready: Future[None]) -> None:
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+            runner.run(self._live(ready))
+
+    async def _live(self, ready: Future[None]) -> None:
+        connected = [self._loop.create_future() for _ in self._connections]
+        lives = [
+            asyncio.ensure_future(connection.live(one, self._closing))
+            for connection, one in zip(self._connections, connected, strict=True)
+        ]
+        try:
+            await asyncio.gather(*connected)
+            ready.set_result(None)
+        except BaseException as error:
+            ready.set_exception(error)
+            self._closing.set()
+        await asyncio.gather(*lives)
+
+    def _submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def _bound(self, connection: Connection, tool: types.Tool) -> Bound:
+        name = valid_name(f"{connection.server.name}__{tool.name}")
+        shown = Tool(name, tool.description or tool.title or "", tool.input_schema)
+
+        def run(arguments: dict[str, Json], call: Call) -> Result:
+            meta = meta_of(call) if connection.name == OURS else None
+            future = self._submit(connection.call(tool.name, arguments, meta))
+            call.stop.then(future.cancel)
+            try:
+                return future.result()
+            except CancelledError:
+                raise ToolError("Nobody waited for it any more; the server was told so.") from None
+
+        return Bound(shown, run, connection.server.seconds)
+
+
+def is_wanted(server: str, tool: str | None, only: Collection[str] | None) -> bool:
+    """Whether a tool, or any tool of a server, is among those that are wanted; without a list, all are."""
+    if only is None or server in only:
+        return True
+    if tool is None:
+        return any(one.startswith(f"{server}.") for one in only)
+    return f"{server}.{tool}" in only

@@ -1,0 +1,111 @@
+"""An agent as an MCP tool over stdio: other programs hand it tasks, and every run is kept."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from bough import ids
+from bough.agent.delegates import session_for, task_of, tool_for, work_on
+from bough.agent.mcp.caller import OURS, Caller, caller_of
+from bough.agent.stopping import Stop
+from bough.agent.tools import Result
+from bough.agent.types import Agent
+from bough.errors import BoughError, ToolError
+from bough.model import Json, Text
+
+if TYPE_CHECKING:
+    from mcp.server.lowlevel import Server
+    from mcp.types import CallToolResult
+
+    from bough.session import Session
+    from bough.store import Store
+
+ENDING = 5.0
+
+
+def serve(agent: Agent, store: Store) -> None:
+    """Serves one agent as one tool on stdin and stdout, until stdin ends. Raises `ToolError` without `bough[mcp]`."""
+    try:
+        import anyio
+        from mcp.server.stdio import stdio_server
+    except ImportError:
+        raise ToolError("Serving over MCP needs more: pip install 'bough[mcp]'") from None
+    logging.getLogger("mcp").addHandler(logging.NullHandler())
+    server = server_of(agent, store)
+
+    async def talk() -> None:
+        async with stdio_server() as (reading, writing):
+            await server.run(reading, writing, server.create_initialization_options())
+
+    anyio.run(talk)
+
+
+def server_of(agent: Agent, store: Store) -> Server[Any]:
+    """The server of an agent, without a connection yet."""
+    import anyio
+    from mcp.server.lowlevel import Server
+    from mcp.types import ListToolsResult, Tool
+
+    import bough
+
+    shown = tool_for(agent)
+    offered = Tool(name=shown.name, description=shown.description, input_schema=shown.parameters)
+
+    async def list_tools(ctx: Any, params: Any) -> ListToolsResult:  # noqa: ARG001
+        return ListToolsResult(tools=[offered])
+
+    async def call_tool(ctx: Any, params: Any) -> CallToolResult:
+        stop, done = Stop(), threading.Event()
+
+        def work() -> CallToolResult:
+            try:
+                return answer(agent, store, params.name, params.arguments or {}, ctx.meta, stop)
+            finally:
+                done.set()
+
+        try:
+            return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+        except anyio.get_cancelled_exc_class():
+            stop.set()  # nobody waits any more; the run gets the time to put its turn aside
+            with anyio.move_on_after(ENDING, shield=True):
+                await anyio.to_thread.run_sync(done.wait, abandon_on_cancel=True)
+            raise
+
+    return Server(OURS, version=bough.__version__, title=agent.name, on_list_tools=list_tools, on_call_tool=call_tool)
+
+
+def answer(
+    agent: Agent, store: Store, name: str, arguments: dict[str, Json], meta: Mapping[str, Json] | None, stop: Stop
+) -> CallToolResult:
+    """Runs a task in a session of its own. What goes wrong is told to the caller, and kept."""
+    try:
+        if name != tool_for(agent).name:
+            raise ToolError(f"There is no tool {name!r:.80}. There is: {tool_for(agent).name}.")
+        task = task_of(arguments)
+        return encoded(work_on(agent, session_of(agent, store, caller_of(meta)), task, stop))
+    except BoughError as problem:
+        return encoded(Result.failed(str(problem)))
+
+
+def session_of(agent: Agent, store: Store, caller: Caller) -> Session:
+    """A session for one run: linked to the session that calls, if that is in this store."""
+    if caller.session is not None and store.find_session(caller.session) is not None:
+        message = store.find_id(caller.message) if caller.message else None
+        return session_for(agent, store.session(caller.session), message, caller.call)
+    label = ids.subagent_label(agent.name, ids.mint(8))
+    session = store.session(label, agent=agent.name)
+    session.label = label
+    return session
+
+
+def encoded(result: Result) -> CallToolResult:
+    """A result in the words of MCP; where it is kept goes along with it."""
+    from mcp.types import CallToolResult, TextContent
+
+    content = [TextContent(type="text", text=part.text) for part in result.content if isinstance(part, Text)]
+    where = (result.extra or {}).get("bough", {})
+    meta: Any = {f"{OURS}/{key}": one for key, one in where.items()} or None
+    return CallToolResult(content=list(content), is_error=result.error, _meta=meta)

@@ -1,0 +1,105 @@
+"""The loop in the words of every provider: calls are read, and their results go back in a request that is valid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bough import Session, formats
+from bough.agent import Agent, run, tool
+from bough.model import Json
+from tests.agent.speaker import Line, Speaker, Utterance
+
+TREES = ("oak", "elm")
+
+REPLIES: dict[str, list[Json]] = {
+    "anthropic": [
+        {
+            "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "stop_reason": "tool_use",
+            "content": [
+                {"type": "thinking", "thinking": "Two trees.", "signature": "c2ln"},
+                *[{"type": "tool_use", "id": f"c_{tree}", "name": "girth", "input": {"tree": tree}} for tree in TREES],
+            ],
+            "usage": {"input_tokens": 5, "output_tokens": 3},
+        },
+        {
+            "id": "msg_2", "type": "message", "role": "assistant", "model": "m", "stop_reason": "end_turn",
+            "content": [{"type": "text", "text": "Both thick."}], "usage": {"input_tokens": 9, "output_tokens": 2},
+        },
+    ],
+    "openai.responses": [
+        {
+            "id": "resp_1", "object": "response", "model": "m", "status": "completed",
+            "output": [
+                {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "c2VhbA=="},
+                *[
+                    {
+                        "type": "function_call", "id": f"fc_{tree}", "call_id": f"c_{tree}", "name": "girth",
+                        "arguments": f'{{"tree": "{tree}"}}', "status": "completed",
+                    }
+                    for tree in TREES
+                ],
+            ],
+        },
+        {
+            "id": "resp_2", "object": "response", "model": "m", "status": "completed",
+            "output": [
+                {
+                    "type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
+                    "content": [{"type": "output_text", "text": "Both thick.", "annotations": []}],
+                }
+            ],
+        },
+    ],
+    "bough.jsonl": [
+        {
+            "role": "assistant",
+            "blocks": [
+                {"type": "tool_call", "call_id": f"c_{tree}", "name": "girth", "arguments": f'{{"tree": "{tree}"}}'}
+                for tree in TREES
+            ],
+        },
+        {"role": "assistant", "blocks": [{"type": "text", "text": "Both thick."}]},
+    ],
+}  # fmt: skip
+
+
+class Said(Utterance):
+    """A reply as it stands."""
+
+    def __init__(self, reply: Json) -> None:
+        super().__init__(Line("…"))
+        self._reply = reply
+
+    def reply(self) -> dict[str, Json]:
+        return dict(self._reply)
+
+
+class Foreigner(Speaker):
+    """Answers in another provider's words."""
+
+    def __init__(self, format: str) -> None:
+        super().__init__("…")
+        self.format = format
+
+    def ask(self, messages: Json, **options: Any) -> Said:
+        self.requests.append(messages)
+        return Said(REPLIES[self.format][len(self.requests) - 1])
+
+
+def girth(tree: str) -> str:
+    return f"{tree}: 4.1 m"
+
+
+@pytest.mark.parametrize("format", REPLIES)
+def test_calls_are_answered_in_the_words_of_the_provider(session: Session, format: str) -> None:
+    foreigner = Foreigner(format)
+    done = run(Agent(foreigner, tools=[tool(girth)]), session, "How thick are they?")
+    assert (done.status, done.text) == ("complete", "Both thick.")
+    request = foreigner.requests[1]
+    assert formats.get(format).check(request) == []
+    said = str(request)
+    assert 0 < said.index("oak: 4.1 m") < said.index("elm: 4.1 m")
+    assert ("c2ln" in said) == (format == "anthropic")
+    assert ("c2VhbA==" in said) == (format == "openai.responses")

@@ -1,0 +1,269 @@
+"""Tools of real MCP servers, over stdio and over HTTP, used by the loop."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from bough import Media, Session, Text, ToolResult, tool_call
+from bough.agent import Agent, Limits, Stop, run
+from bough.agent.mcp import Server, Servers
+from bough.errors import ToolError
+from tests.agent.speaker import Line, Speaker
+
+SCRIPT = str(Path(__file__).with_name("mcp_server.py"))
+COMMAND = (sys.executable, SCRIPT)
+
+
+@pytest.fixture(scope="module")
+def forest() -> Iterator[Servers]:
+    """One server over stdio, for the tests that leave it as it is."""
+    with Servers([Server("forest", COMMAND, {"SEASON": "autumn"}, os.path.dirname(SCRIPT), seconds=60)]) as servers:
+        yield servers
+
+
+@pytest.fixture(scope="module")
+def stuck() -> Iterator[Servers]:
+    """A server for the tests that leave it hanging."""
+    with Servers([Server("forest", COMMAND)]) as servers:
+        yield servers
+
+
+def ask(session: Session, servers: Servers, name: str, arguments: object, **limits: float) -> ToolResult:
+    """Lets the model call one tool; what came of it."""
+    speaker = Speaker(Line("", (tool_call("c1", name, arguments),)), "I see.")
+    done = run(Agent(speaker, tools=[servers], limits=Limits(**limits)), session, "go")  # type: ignore[arg-type]
+    assert (done.status, done.text) == ("complete", "I see.")
+    return next(result for node in session.path() for result in node.message.results)
+
+
+def names(servers: Servers) -> list[str]:
+    return [bound.tool.name for bound in servers.tools()]
+
+
+def test_the_tools_of_a_server_are_offered_under_its_name_with_their_schemas(forest: Servers) -> None:
+    shown = {bound.tool.name: bound.tool for bound in forest.tools()}
+    assert shown["forest__girth"].description == "How far it is around a tree."
+    assert shown["forest__girth"].parameters["properties"]["tree"]["type"] == "string"
+    assert {bound.seconds for bound in forest.tools()} == {60}
+
+
+def test_a_tool_of_a_server_is_used_by_the_loop(forest: Servers, session: Session) -> None:
+    result = ask(session, forest, "forest__girth", {"tree": "oak"})
+    assert (result.text, result.error, result.name) == ("oak: 4.1 m", False, "forest__girth")
+
+
+def test_images_resources_and_links_become_blocks(forest: Servers, session: Session) -> None:
+    result = ask(session, forest, "forest__many", {})
+    text, image, leaf, pdf, link = result.content
+    assert text == Text("see")
+    assert image == Media("image", "image/png", data=b"\x89PNG")
+    assert isinstance(leaf, Text)
+    assert (leaf.text, leaf.extra["mcp"]["uri"]) == ("leaf", "file:///a.txt")
+    assert pdf == Media("document", "application/pdf", data=b"%PDF", name="file:///a.pdf")
+    assert isinstance(link, Text)
+    assert link.text == "map <file:///map>: Where it stands"
+
+
+def test_a_tool_that_fails_is_a_tool_error(forest: Servers, session: Session) -> None:
+    result = ask(session, forest, "forest__blunt", {})
+    assert result.error
+    assert "the saw is blunt" in result.text
+
+
+def test_arguments_that_a_server_refuses_are_a_tool_error(forest: Servers, session: Session) -> None:
+    result = ask(session, forest, "forest__girth", {"bush": "box"})
+    assert result.error
+    assert "tree" in result.text
+
+
+def test_a_program_gets_its_environment_and_its_directory(forest: Servers, session: Session) -> None:
+    result = ask(session, forest, "forest__surroundings", {"name": "SEASON"})
+    assert result.extra["mcp"]["structuredContent"] == {"value": "autumn", "directory": os.path.dirname(SCRIPT)}
+
+
+def test_who_calls_is_nobody_elses_business(forest: Servers, session: Session) -> None:
+    assert ask(session, forest, "forest__told", {}).text == "nothing"
+
+
+def test_calls_to_one_server_overlap_with_each_other(forest: Servers, session: Session) -> None:
+    calls = tuple(tool_call(f"c{tree}", "forest__girth", {"tree": tree}) for tree in ("oak", "elm", "ash"))
+    run(Agent(Speaker(Line("", calls), "done"), tools=[forest]), session, "go")
+    assert [one.text for node in session.path() for one in node.message.results] == [
+        "oak: 4.1 m", "elm: 4.1 m", "ash: 4.1 m",
+    ]  # fmt: skip
+
+
+def test_only_the_tools_that_were_named_are_offered(forest: Servers) -> None:
+    some = forest.tools(["forest.girth", "forest.blunt", "desert"])
+    assert [one.tool.name for one in some] == ["forest__girth", "forest__blunt"]
+    assert len(forest.tools(["forest"])) == len(forest.tools())
+    assert forest.tools([]) == []
+
+
+def is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_a_tool_that_grows_later_is_offered_in_the_next_request(forest: Servers, session: Session) -> None:
+    ask(session, forest, "forest__plant", {"name": "birch"})
+    deadline = time.monotonic() + 30
+    while "forest__birch" not in names(forest):
+        assert time.monotonic() < deadline
+    session.clear()
+    assert ask(session, forest, "forest__birch", {}).text == "I am birch"
+
+
+def test_a_server_that_dies_is_a_tool_error_with_its_last_words_and_the_run_goes_on(
+    session: Session, tmp_path: Path
+) -> None:
+    speaker = Speaker(
+        Line("", (tool_call("c1", "forest__die"),)),
+        Line("", (tool_call("c2", "forest__girth", {"tree": "oak"}),)),
+        "It is gone.",
+    )
+    with Servers([Server("forest", COMMAND, {"PROCESS": str(tmp_path / "process")})]) as servers:
+        process = int((tmp_path / "process").read_text())
+        assert is_running(process)
+        done = run(Agent(speaker, tools=[servers]), session, "go")
+    assert not is_running(process)
+    died, after = [one for node in session.path() for one in node.message.results]
+    assert died.error
+    assert "'forest' failed" in died.text
+    assert "a branch fell on me" in died.text
+    assert after.error
+    assert "'forest'" in after.text
+    assert done.text == "It is gone."
+
+
+def test_a_server_that_hangs_is_given_up_and_can_still_be_used(
+    stuck: Servers, session: Session, tmp_path: Path
+) -> None:
+    hung = ask(session, stuck, "forest__hang", {"directory": str(tmp_path)}, tool_seconds=0.3)
+    assert (hung.error, hung.text) == (True, "No answer within 0.3 seconds; given up.")
+    session.clear()
+    assert ask(session, stuck, "forest__girth", {"tree": "oak"}).text == "oak: 4.1 m"
+
+
+def test_stopping_a_run_stops_waiting_for_a_server(stuck: Servers, session: Session, tmp_path: Path) -> None:
+    stop = Stop()
+
+    def stop_when_called() -> None:
+        deadline = time.monotonic() + 30
+        while not (tmp_path / "called").exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        stop.set()
+
+    threading.Thread(target=stop_when_called, daemon=True).start()
+    speaker = Speaker(Line("", (tool_call("c1", "forest__hang", {"directory": str(tmp_path)}),)))
+    done = run(Agent(speaker, tools=[stuck]), session, "go", stop=stop)
+    assert (done.status, done.reason) == ("interrupted", "stopped")
+
+
+def test_nothing_that_a_server_says_on_stderr_reaches_the_terminal(
+    forest: Servers, session: Session, capfd: pytest.CaptureFixture[str]
+) -> None:
+    ask(session, forest, "forest__girth", {"tree": "oak"})
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (("no-such-program-anywhere",), "no-such-program-anywhere"),
+        ((sys.executable, "-c", "import sys; sys.exit('the roots are rotten')"), "the roots are rotten"),
+        ((sys.executable, "-c", "print('good morning'); import sys; print('not MCP', file=sys.stderr)"), "not MCP"),
+    ],
+)
+def test_a_server_that_does_not_start_is_named_with_its_last_words(
+    command: tuple[str, ...], said: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(ToolError, match="'rotten' cannot be used") as error, Servers([Server("rotten", command)]):
+        pass
+    assert said in str(error.value)
+    assert capfd.readouterr().err == ""
+
+
+def test_what_must_be_installed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    with pytest.raises(ToolError, match=r"pip install 'bough\[mcp\]'"), Servers([Server("forest", COMMAND)]):
+        pass
+
+
+def test_servers_that_were_not_started_are_not_taken_for_servers_without_tools() -> None:
+    with pytest.raises(ToolError, match="not started"):
+        Servers([Server("forest", COMMAND)]).tools()
+
+
+def test_a_table_may_take_a_secret_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FOREST_KEY", "acorn")
+    made = Server.of("forest", {"url": "http://localhost/", "headers": {"Authorization": "Bearer $FOREST_KEY"}})
+    assert made.headers == {"Authorization": "Bearer acorn"}
+    assert Server.of("forest", {"command": ["x"], "env": {"K": "$FOREST_KEY"}}).env == {"K": "acorn"}
+
+
+def test_a_server_without_a_program_or_an_address_is_refused() -> None:
+    with pytest.raises(ToolError, match="either a command or a url"):
+        Server.of("nowhere", {"env": {}})
+
+
+def test_a_server_that_speaks_only_the_older_protocol_is_used_and_heard(session: Session) -> None:
+    with Servers([Server("old", (sys.executable, str(Path(__file__).with_name("old_mcp_server.py"))))]) as servers:
+        assert names(servers) == ["old__plant"]
+        assert ask(session, servers, "old__plant", {"name": "birch"}).text == "planted birch"
+        assert names(servers) == ["old__plant", "old__birch"]
+
+
+# Over HTTP ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def web() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A server over HTTP: its address and its process."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen([*COMMAND, str(port)])
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        with socket.socket() as trying:
+            if trying.connect_ex(("127.0.0.1", port)) == 0:
+                break
+        time.sleep(0.05)
+    yield f"http://127.0.0.1:{port}/mcp", process
+    process.kill()
+    process.wait(30)
+
+
+def test_a_server_over_http_is_used_by_the_loop_until_it_is_gone(
+    web: tuple[str, subprocess.Popen[bytes]], session: Session
+) -> None:
+    address, process = web
+    with Servers([Server.of("forest", {"url": address, "headers": {"X-Season": "autumn"}})]) as servers:
+        assert ask(session, servers, "forest__girth", {"tree": "oak"}).text == "oak: 4.1 m"
+        process.kill()
+        process.wait(30)
+        session.clear()
+        gone = ask(session, servers, "forest__girth", {"tree": "oak"})
+        assert gone.error
+        assert "The MCP server 'forest' failed" in gone.text
+
+
+def test_a_server_over_http_that_is_not_there_is_named() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and nobody listens
+        nowhere = f"http://127.0.0.1:{taken.getsockname()[1]}/mcp"
+        with pytest.raises(ToolError, match="'forest' cannot be used"), Servers([Server("forest", url=nowhere)]):
+            pass
