@@ -7,8 +7,14 @@ READY := $(VENV)/.ready
 
 .PHONY: run test lint fix docs bench soak clean
 
+# A conversation with a real model, kept in .venv: no key, and nothing of the user's is touched.
+run: export BOUGH_DB = $(CURDIR)/$(VENV)/first.db
+run: export BOUGH_CACHE = $(CURDIR)/$(VENV)/weights
 run: $(INSTALLED)
-	$(BIN)/python examples/first.py
+	$(BIN)/bough local install
+	$(BIN)/bough run --new --model local "Name three trees. Only their names."
+	$(BIN)/bough run --continue "Which of them grows tallest?"
+	$(BIN)/bough tree
 
 test: $(READY) lint
 	$(BIN)/cog --check $(DOCS)
@@ -35,11 +41,11 @@ soak: $(READY)
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-DOCS := ARCHITECTURE.md docs/schema.md docs/model.md
+DOCS := ARCHITECTURE.md docs/schema.md docs/model.md docs/configuration.md docs/cli.md docs/providers.md
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable '.[local]'
 	touch $@
 
 $(READY): $(INSTALLED)

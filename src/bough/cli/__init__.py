@@ -1,0 +1,25 @@
+"""The command line: one file per command, each imported only when it is called."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Does what the words on the command line say; the exit status, as docs/cli.md lists them."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words == ["--version"]:
+        import bough
+
+        print(f"bough {bough.__version__}")  # nothing else is imported: scripts ask this often
+        return 0
+    try:
+        import click  # noqa: F401
+    except ImportError:
+        print("bough: the command line needs more than the library: pip install 'bough[cli]'", file=sys.stderr)
+        return 1
+    from bough.cli.commands import ROOT
+    from bough.cli.exits import run
+
+    return run(ROOT, words)

@@ -1,0 +1,138 @@
+"""Options and arguments that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from bough.cli.text import cut, one_line
+from bough.ids import cli_key
+from bough.values import value
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from bough.cli.place import Place
+    from bough.store import Store
+
+MOST = 50
+"""How many sessions a shell offers."""
+CLI = cli_key("")
+F = TypeVar("F", bound=Callable[..., Any])
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def examples(*lines: str) -> str:
+    """Command lines for the end of a help page."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+@value
+class Extent:
+    """How much of a list of conversations is shown."""
+
+    limit: int | None
+    subagents: bool
+    full: bool
+
+
+def extent_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`-n`, `--all`, `--subagents` and `--full`, given to the command as one `extent`."""
+
+    @wraps(function)
+    def command(*args: Any, limit: int, everything: bool, subagents: bool, full: bool, **more: Any) -> Any:
+        return function(*args, extent=Extent(None if everything else limit, subagents, full), **more)
+
+    for option in (
+        click.option("--full", is_flag=True, help="On a terminal, do not fold the middle of long conversations."),
+        click.option("--subagents", is_flag=True, help="Show what subagents have done too."),
+        click.option("--all", "everything", is_flag=True, help="All conversations."),
+        limit_option(20, "How many conversations."),
+    ):
+        command = option(command)
+    return command
+
+
+def limit_option(default: int, help: str = "How many.") -> Callable[[F], F]:
+    """`-n N`."""
+    number = click.IntRange(min=1)
+    return click.option("-n", "--limit", metavar="N", type=number, default=default, show_default=True, help=help)
+
+
+def _put(ctx: click.Context, parameter: click.Parameter, given: str | None) -> None:
+    if given is not None:
+        setattr(ctx.find_root().obj, parameter.name or "", given)
+
+
+def store_options(function: F) -> F:
+    """`--db` and `--config` after the command's name too, where people look for them."""
+    hidden: dict[str, Any] = {"hidden": True, "expose_value": False, "callback": _put, "type": click.Path()}
+    return click.option("--db", **hidden)(click.option("--config", **hidden)(function))
+
+
+class Name(click.ParamType):  # type: ignore[type-arg]  # older clicks have no type arguments
+    """The id of a message or the key of a session; the shell completes it from the store."""
+
+    name = "id"
+
+    def __init__(self, *, ids: bool = True, keys: bool = True) -> None:
+        self.ids, self.keys = ids, keys
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
+        return offered(
+            ctx, incomplete, lambda store: self._messages(store, incomplete) + self._sessions(store, incomplete)
+        )
+
+    def _messages(self, store: Store, incomplete: str) -> list[tuple[str, str]]:
+        """The messages that begin like this; without a beginning, those where sessions stand."""
+        if not self.ids:
+            return []
+        heads = [info.head_id for info in store.sessions(limit=MOST) if info.head_id]
+        return [(one.id, one.words) for one in store.headlines(store.find_ids(incomplete) if incomplete else heads)]
+
+    def _sessions(self, store: Store, incomplete: str) -> list[tuple[str, str]]:
+        """The sessions, by their keys; for who has begun to type a short name, by those."""
+        if not self.keys:
+            return []
+        known = [(info.key, info.title or "session") for info in store.sessions(limit=MOST)]
+        short = [(key.removeprefix(CLI), title) for key, title in known if key.startswith(CLI) and key.count(":") == 1]
+        return known + short if incomplete else known
+
+
+class Deleted(click.ParamType):  # type: ignore[type-arg]
+    """What is in the trash; the shell completes it from there."""
+
+    name = "name"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
+        return offered(ctx, incomplete, lambda store: [(entry.id, entry.reason or "") for entry in store.trash()])
+
+
+def offered(
+    ctx: click.Context, incomplete: str, known: Callable[[Store], Sequence[tuple[str, str]]]
+) -> list[CompletionItem]:
+    """What of the store goes on from what was typed: names, and what each is."""
+    from click.shell_completion import CompletionItem
+
+    found: list[CompletionItem] = []
+    with suppress(Exception), place_of(ctx).existing() as store:  # a shell has no place for an error
+        for name, said in known(store):
+            if name.startswith(incomplete) and name.isprintable():
+                found.append(CompletionItem(name, help=cut(one_line(said), 60)))
+    return found
+
+
+MESSAGE, SESSION, MESSAGE_OR_SESSION = Name(keys=False), Name(ids=False), Name()
+
+
+def place_of(ctx: click.Context) -> Place:
+    """Where the command line says that things are, also while a shell is completing."""
+    from bough.cli.place import Place
+
+    root = ctx.find_root()
+    return root.obj or Place(root.params.get("db"), root.params.get("config"))

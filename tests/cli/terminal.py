@@ -1,0 +1,97 @@
+"""A terminal with a person before it: a real pseudo-terminal, read by a terminal emulator."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from types import TracebackType
+
+import pexpect  # type: ignore[import-untyped]
+import pyte
+
+from tests.cli.bough_process import Shell
+
+PATIENCE = 30.0
+COLUMNS, LINES = 120, 50
+
+
+class Terminal:
+    """Runs `bough` on a pseudo-terminal. What is on the screen is what a person would see."""
+
+    def __init__(self, sh: Shell, *words: str, **more: str) -> None:
+        self.screen = pyte.Screen(COLUMNS, LINES)
+        self._stream = pyte.ByteStream(self.screen)
+        environment = {**sh.environment, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1", **more}
+        del environment["COLUMNS"]  # the terminal itself says how wide it is
+        self.process = pexpect.spawn(
+            sys.executable,
+            ["-m", "bough", *words],
+            cwd=str(sh.directory),
+            env=environment,
+            dimensions=(LINES, COLUMNS),
+            timeout=PATIENCE,
+        )
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.process.close(force=True)
+
+    @property
+    def text(self) -> str:
+        """The screen, without what is only empty."""
+        return "\n".join(line.rstrip() for line in self.screen.display).strip("\n")
+
+    def type(self, keys: str) -> None:
+        """Presses keys."""
+        self.process.send(keys)
+
+    def say(self, line: str) -> None:
+        """Types a line, waits until it is there, and presses Enter."""
+        self.type(line)
+        self.see(line[-20:].strip())
+        self.type("\r")
+
+    def see(self, *texts: str) -> str:
+        """Waits until all of these are on the screen; the screen."""
+        self._until(lambda: all(text in self.text for text in texts), f"{texts} never came")
+        return self.text
+
+    def find(self, pattern: str) -> str:
+        """Waits until something like this is on the screen; the last of it."""
+        self._until(lambda: re.search(pattern, self.text), f"{pattern!r} never came")
+        return str(re.findall(pattern, self.text)[-1])
+
+    def end(self) -> int | None:
+        """Waits until the process has ended; its exit status, None if a signal ended it."""
+        deadline = time.monotonic() + PATIENCE
+        while self._read() and time.monotonic() < deadline:
+            pass
+        self.process.wait()
+        status: int | None = self.process.exitstatus
+        return status
+
+    def hang_up(self) -> None:
+        """Closes the terminal, as a window that is closed does."""
+        self.process.close(force=False)
+
+    def _until(self, seen: object, otherwise: str) -> None:
+        assert callable(seen)
+        deadline = time.monotonic() + PATIENCE
+        while not seen():
+            if not self._read() or time.monotonic() > deadline:
+                raise AssertionError(f"{otherwise}. The screen:\n{self.text}")
+
+    def _read(self) -> bool:
+        """Reads what has come, for a moment at most; False when nothing can come any more."""
+        try:
+            self._stream.feed(self.process.read_nonblocking(65_536, timeout=0.2))
+        except pexpect.TIMEOUT:
+            return True
+        except pexpect.EOF:
+            return False
+        return True

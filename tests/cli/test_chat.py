@@ -1,0 +1,295 @@
+"""`bough chat` on a real pseudo-terminal: asked, stopped, moved about in, hung up on."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from pathlib import Path
+
+import pytest
+
+import bough
+from tests.cli.bough_process import Shell
+from tests.cli.talking import REPLIES, Talk, configure, texts
+from tests.cli.terminal import Terminal
+
+SLOW = {"blocks": [{"type": "text", "text": "tick tock " * 200}], "delay": 0.03}
+
+
+@pytest.fixture
+def talk(sh: Shell) -> Talk:
+    made = Talk(sh)
+    made.script(*REPLIES)
+    return made
+
+
+def chat(talk: Talk, *words: str, **more: str) -> Terminal:
+    return Terminal(talk.sh, "chat", *words, **{"BOUGH_MODEL": "scripted:script", **more})
+
+
+def key_of(talk: Talk) -> str:
+    return f"cli:{talk.sh.directory.name}"
+
+
+def test_a_chat_asks_continues_and_is_continued_by_run_and_the_other_way_round(talk: Talk) -> None:
+    talk.ask("run", "from run")
+    with chat(talk) as terminal:
+        terminal.see("from run", "First reply.", "›")  # the last exchange, to know where we are
+        terminal.say("from chat")
+        terminal.see("Second reply.")
+        talk.ask("run", "meanwhile, elsewhere")
+        terminal.say("chat again")
+        terminal.see("chat again\nFirst reply.")
+        terminal.type("\x04")
+        terminal.see("To go on: bough chat -c")
+        assert terminal.end() == 0
+        assert "␛" not in terminal.text
+    talk.ask("run", "-c", "from run again")
+    assert talk.dialog(key_of(talk)) == [
+        "from run", "First reply.", "from chat", "Second reply.", "meanwhile, elsewhere", "Third reply.",
+        "chat again", "First reply.", "from run again", "Second reply.",
+    ]  # fmt: skip
+
+
+def test_markdown_is_rendered_and_hostile_text_is_harmless(talk: Talk) -> None:
+    talk.script({"blocks": [{"type": "text", "text": "**bold** \x1b[2J\x1b]0;owned\x07 `code`\n\n- item"}]})
+    with chat(talk, "first question") as terminal:
+        screen = terminal.see("bold ␛[2J␛]0;owned␇ code", "• item")
+        assert "first question" not in screen.partition("bold")[2]
+        assert terminal.screen.title != "owned"
+        row = next(n for n, line in enumerate(terminal.screen.display) if line.startswith("bold"))
+        assert terminal.screen.buffer[row][0].bold
+
+
+def test_ctrl_c_stops_the_answer_and_stays_in_the_chat(talk: Talk) -> None:
+    talk.script(SLOW, "Whole.")
+    with chat(talk) as terminal:
+        terminal.see("›")
+        terminal.say("count")
+        terminal.see("tick tock tick")
+        terminal.type("\x03")
+        terminal.see("Stopped. What came is kept")
+        terminal.say("/retry")
+        terminal.see("Whole.")
+        terminal.say("/quit")
+        assert terminal.end() == 0
+    dialog = talk.dialog(key_of(talk))
+    assert dialog[0] == "count"
+    assert dialog[1].startswith("tick tock")
+    assert dialog[-1] == "Whole."
+
+
+def test_ctrl_c_at_the_prompt_takes_back_the_line(talk: Talk) -> None:
+    with chat(talk) as terminal:
+        terminal.see("›")
+        terminal.type("never sent")
+        terminal.see("never sent")
+        terminal.type("\x03")
+        terminal.say("really sent")
+        terminal.see("First reply.")
+    assert talk.dialog(key_of(talk))[0] == "really sent"
+
+
+@pytest.mark.parametrize("how", ["hang up", "SIGTERM"])
+def test_a_lost_terminal_in_mid_answer_loses_nothing(talk: Talk, how: str) -> None:
+    talk.script(SLOW)
+    with chat(talk) as terminal:
+        terminal.see("›")
+        terminal.say("count")
+        terminal.see("tick tock tick")
+        if how == "hang up":
+            terminal.hang_up()
+        else:
+            terminal.process.kill(signal.SIGTERM)
+            terminal.end()
+    with bough.connect(talk.sh.db) as store:
+        (turn,) = store.turns()
+        kept = store.get_messages([turn.last_id])[0].message.text
+    assert turn.status == "interrupted"
+    assert kept.startswith("tick tock tick")
+
+
+def test_many_lines_are_one_question(talk: Talk) -> None:
+    with chat(talk) as terminal:
+        terminal.see("›")
+        terminal.type("one\x1b\rtwo\\\rthree")
+        terminal.see("three")
+        terminal.type("\r")
+        terminal.see("First reply.")
+        terminal.type("\x1b[200~pasted\nlines\x1b[201~")
+        terminal.see("lines")
+        terminal.type("\r")
+        terminal.see("Second reply.")
+    assert talk.dialog(key_of(talk))[::2] == ["one\ntwo\nthree", "pasted\nlines"]
+
+
+def test_commands_and_ids_are_completed_and_lines_are_remembered(talk: Talk) -> None:
+    id = talk.ask("run", "one")
+    with chat(talk) as terminal:
+        terminal.see("›")
+        terminal.type("/rew\t")
+        terminal.see("/rewind")
+        terminal.type(f" {id[:3]}\t")
+        terminal.see(f"/rewind {id}")
+        terminal.type("\x15remember me")
+        terminal.see("remember me")
+        terminal.type("\r")
+        terminal.see("Second reply.")
+    with chat(talk) as terminal:
+        terminal.see("›")
+        terminal.type("\x1b[A")
+        terminal.see("› remember me")
+    history = talk.sh.directory / ".local" / "state" / "bough" / "history"
+    assert history.stat().st_mode & 0o077 == 0
+
+
+def test_moving_about_new_fork_rewind_resume_tree(talk: Talk) -> None:
+    with chat(talk) as terminal:
+        terminal.see("›")
+        terminal.say("one")
+        first = terminal.find(r"\[(\w{6})\]")
+        terminal.say("two")
+        terminal.see("Second reply.")
+        terminal.say("/rewind")
+        terminal.see(f"Back at {first}.")
+        terminal.say("other two")
+        terminal.see("other two\nSecond reply.")
+        terminal.say("/fork")
+        fork = terminal.find(r"Forked at \w{6}: (\S+) ")
+        terminal.say("three")
+        terminal.see("Third reply.")
+        terminal.say("/tree")
+        terminal.see("← here", f", {fork}", key_of(talk), "├──", "╰──")
+        terminal.say("/new Fresh start")
+        terminal.see("A new conversation")
+        terminal.say("afresh")
+        terminal.see("afresh\nFirst reply.")
+        terminal.say(f"/resume {first}")
+        terminal.see(f"{key_of(talk)} · ", "other two")
+        terminal.say("/resume")
+        terminal.see("SESSION", "Fresh start", fork)
+        terminal.say("/resume nobody")
+        terminal.see("bough: Conversation not found")
+    assert talk.dialog(key_of(talk)) == ["one", "First reply.", "other two", "Second reply."]
+    assert talk.dialog(fork)[-2:] == ["three", "Third reply."]
+
+
+def test_looking_and_naming_history_title_search_export_clear(talk: Talk, tmp_path: Path) -> None:
+    with chat(talk, "--session", "work") as terminal:
+        terminal.see("›")
+        terminal.say("/history")
+        terminal.see("Nothing was said here yet.")
+        terminal.say("about oaks")
+        terminal.see("First reply.")
+        terminal.say("/history")
+        terminal.see("USER", "ASSISTANT", "about oaks")
+        terminal.say("/title Old oaks")
+        terminal.see("Title: Old oaks")
+        terminal.say("/search oaks")
+        terminal.see("[USER] cli:work")
+        terminal.say("/search nowhere")
+        terminal.see("Nothing found.")
+        terminal.say("/export")
+        terminal.see("Wrote cli-work.md")
+        terminal.say("/export talk.html")
+        terminal.see("Wrote talk.html")
+        terminal.say("/export talk.jsonl")
+        terminal.see("Wrote talk.jsonl")
+        terminal.say("/clear")
+        terminal.see("Empty now. bough restore")
+    assert talk.dialog("cli:work") == []
+    assert "First reply." in (tmp_path / "cli-work.md").read_text()
+    assert "<html" in (tmp_path / "talk.html").read_text()
+    with (tmp_path / "talk.jsonl").open() as lines:
+        assert [role for line in lines if (role := json.loads(line).get("role"))] == ["user", "assistant"]
+    with bough.connect(talk.sh.db) as store:
+        assert store.session("cli:work").info.title == "Old oaks"
+        assert len(store.trash()) == 1
+
+
+def test_who_answers_model_agent_system_attach_compact(talk: Talk, tmp_path: Path) -> None:
+    other = talk.script("Other one.", "Other two.", name="other")
+    configure(talk.sh, f'[agents.critic]\nmodel = "{other}"\nsystem = "You criticise."\n')
+    (tmp_path / "notes.txt").write_text("NOTES")
+    with chat(talk) as terminal:
+        terminal.see("›")
+        terminal.say("/model scripted:nowhere")
+        terminal.see("bough: The script 'nowhere' cannot be read")
+        terminal.say("one")
+        terminal.see("First reply.")
+        terminal.say(f"/model {other}")
+        terminal.see("other")
+        terminal.say("/attach notes.txt")
+        terminal.see("With the next question: notes.txt")
+        terminal.say("two")
+        terminal.see("Other two.")
+        terminal.say("/system Be brief.")
+        terminal.see("System prompt: Be brief.")
+        terminal.say("/system -")
+        terminal.see("No system prompt.")
+        terminal.say("/agent critic")
+        terminal.see("other")
+        terminal.say("/compact 1")
+        terminal.see("Summed up in")
+        terminal.say("/compact 1")
+        terminal.see("There are not more than 1 turns.")
+    with bough.connect(talk.sh.db) as store:
+        session = store.session(key_of(talk))
+        assert (session.info.model, session.info.agent) == (other, "critic")
+        path = session.path()
+        assert path[-1].kind == "summary"
+        assert path[2].message.text == '<file name="notes.txt">\nNOTES\n</file>\ntwo'
+
+
+def test_help_quit_and_what_is_no_command(talk: Talk) -> None:
+    with chat(talk) as terminal:
+        terminal.see("›")
+        terminal.say("/help")
+        terminal.see("/new", "/clear", "/history", "/fork", "/rewind", "/tree", "/resume", "/model", "/compact")
+        terminal.see("/title", "/search", "/export", "/system", "/help", "/quit")
+        terminal.say("/forc")
+        terminal.see("There is no /forc. Did you mean /fork?")
+        terminal.say("/etc/passwd what is it")
+        terminal.see("First reply.")
+        terminal.say(" /help is what?")
+        terminal.see("Second reply.")
+        terminal.say("/rewind 9")
+        terminal.see("it cannot go back by 9")
+        terminal.say("/quit")
+        assert terminal.end() == 0
+    assert talk.dialog(key_of(talk))[::2] == ["/etc/passwd what is it", "/help is what?"]
+
+
+def test_a_providers_error_does_not_end_the_chat(talk: Talk) -> None:
+    talk.script({"error": "rate_limit", "message": "Too many requests."}, "Later.")
+    with chat(talk) as terminal:
+        terminal.see("›")
+        terminal.say("now")
+        terminal.see("bough: Too many requests.", "The question is kept: /retry")
+        terminal.say("/title still here")
+        terminal.see("Title: still here")
+        terminal.say("/quit")
+        assert terminal.end() == 0
+    assert talk.dialog(key_of(talk)) == []
+
+
+def test_an_incognito_chat_keeps_nothing(talk: Talk) -> None:
+    with chat(talk, "-G") as terminal:
+        terminal.see("incognito: nothing is kept")
+        terminal.say("secret")
+        terminal.see("First reply.")
+        terminal.say("again")
+        terminal.see("Second reply.")
+        terminal.type("\x04")
+        assert terminal.end() == 0
+        assert "To go on" not in terminal.text
+    assert not talk.sh.db.exists()
+    assert not (talk.sh.directory / ".local" / "state").exists()
+
+
+def test_a_chat_can_be_piped_into(talk: Talk) -> None:
+    done = talk("chat", "-n", stdin="one\n/title piped\n\ntwo\n")
+    assert done.status == 0
+    assert done.out == "First reply.\nSecond reply.\n"
+    assert texts(talk.path(re.findall(r"\[(\w{6})\]", done.err)[-1]))[::2] == ["one", "two"]

@@ -1,0 +1,102 @@
+"""`bough export`: everything, in every format, and never over a file that is there."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bough.formats import names
+from tests.cli.bough_process import Shell
+from tests.cli.talking import Talk
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def test_jsonl_keeps_every_message_once_with_its_place(kept: Shell, ids: dict[str, str]) -> None:
+    def messages(*words: str) -> list[dict[str, Any]]:
+        told = [json.loads(line) for line in kept("export", *words).out.splitlines()]
+        assert [kind for one in told for kind in ("session", "turn") if kind in one]
+        return [one for one in told if "role" in one]
+
+    path = messages(ids["hornbeam"])
+    assert [one["id"] for one in path][-2:] == [ids["ash"], ids["hornbeam"]]
+    assert path[1]["blocks"][0] == {"type": "thinking", "text": "A crown is 20 m."}
+    both = messages(ids["hornbeam"], "cli:birches")
+    assert len(both) == len({one["id"] for one in both}) == 8
+    assert len(messages(ids["oaks"], "--branches")) == 8
+    everything = messages("--all")
+    assert len(everything) == len({one["id"] for one in everything}) == 20
+
+
+@pytest.mark.parametrize("name", sorted(set(names()) - {"bough.jsonl"}))
+def test_every_wire_format_is_json_and_says_what_it_lost(kept: Shell, ids: dict[str, str], name: str) -> None:
+    done = kept("export", ids["hornbeam"], "-f", name)
+    assert done.status == 0, done.err
+    assert json.loads(done.out)
+    if "lost in" in done.err:
+        assert kept("export", ids["hornbeam"], "-f", name, "--strict").status == 8
+
+
+def test_people_get_markdown_and_html(kept: Shell, ids: dict[str, str], tmp_path: Path) -> None:
+    assert "Take hornbeam." in kept("export", "cli:garden", "--format", "md").out
+    done = kept("export", "cli:garden", "-f", "html", "-o", "talk.html")
+    assert (done.out, done.err) == ("", "Wrote talk.html\n")
+    page = (tmp_path / "talk.html").read_text()
+    assert "Five metres." in page
+    assert "Five metres." not in kept("export", "cli:garden", "-f", "html", "--path").out
+    assert json.loads(kept("export", "cli:garden", "-f", "atif").out)
+
+
+def test_a_file_that_is_there_is_left_alone(kept: Shell, ids: dict[str, str], tmp_path: Path) -> None:
+    before = kept.db.read_bytes()
+    done = kept("export", ids["oaks"], "-o", str(kept.db))
+    assert done.status == 5
+    assert "--force" in done.err
+    assert kept.db.read_bytes() == before
+    (tmp_path / "old.json").write_text("old")
+    assert kept("export", ids["oaks"], "--output", "old.json", "--force").status == 0
+    assert (tmp_path / "old.json").read_text() != "old"
+
+
+def test_several_go_into_a_directory(kept: Shell, ids: dict[str, str], tmp_path: Path) -> None:
+    assert kept("export", ids["ulan"], ids["fine"], "-f", "md").status == 2
+    assert kept("export", ids["ulan"], ids["fine"], "-f", "md", "-o", "talks/").status == 0
+    assert {file.name for file in (tmp_path / "talks").iterdir()} == {f"{ids['ulan']}.md", f"{ids['fine']}.md"}
+    assert kept("export", "--all", "-f", "openai.chat", "-o", "all").status == 0
+    assert len(list((tmp_path / "all").iterdir())) == 5
+
+
+def test_a_failed_export_leaves_no_file(kept: Shell, ids: dict[str, str], tmp_path: Path) -> None:
+    assert kept("export", ids["fine"], "-f", "anthropic", "--branches", "-o", "x.json").status == 2
+    assert kept("export", "-f", "md").status == 2
+    assert kept("export", "nnnnnn").status == 3
+    assert kept("export", ids["fine"], "-o", "no/such/directory.jsonl").status == 1
+    assert not list(tmp_path.glob("x.json*"))
+
+
+def test_everything_goes_into_a_directory_that_stands_after_all(kept: Shell) -> None:
+    assert kept("export", "--all", "pages", "-f", "html").status == 0
+    assert len(list((kept.directory / "pages").glob("*.html"))) == 5
+    assert kept("export", "--all", "backup").status == 0
+    assert (kept.directory / "backup" / "everything.jsonl").read_text() == kept("export", "--all").out
+    twice = kept("export", "--all", "a", "-o", "b")
+    assert twice.status != 0
+    assert "one place" in twice.err
+
+
+def test_of_an_empty_store_no_file_is_written(sh: Shell, tmp_path: Path) -> None:
+    done = sh("export", "--all", "pages", "-f", "html")
+    assert (done.status, done.err) == (0, "There is nothing to export yet.\n")
+    assert not (tmp_path / "pages").exists()
+
+
+def test_pictures_are_base64_where_a_program_is_given_bytes(sh: Shell) -> None:
+    talk = Talk(sh)
+    (sh.directory / "dot.png").write_bytes(PNG)
+    reply = talk.ask("run", "-m", talk.script("A dot."), "-i", "dot.png", "What is it?")
+    told = json.loads(sh("export", reply, "-f", "bedrock").out)
+    assert base64.b64decode(told[0]["content"][0]["image"]["source"]["bytes"]) == PNG

@@ -1,0 +1,140 @@
+"""`bough import`, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pexpect  # type: ignore[import-untyped]
+import pytest
+
+import bough
+from bough.cli.exits import STATUSES
+from tests.cli.bough_process import Shell
+from tests.importers.sample import Sample
+from tests.importers.samples import SAMPLES
+
+CHAT = {"messages": [{"role": "user", "content": "What is a bough?"}, {"role": "assistant", "content": "A branch."}]}
+MORE = {"messages": [*CHAT["messages"], {"role": "user", "content": "Big?"}, {"role": "assistant", "content": "Yes."}]}
+OTHER = {"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]}
+
+
+@pytest.fixture
+def chats(tmp_path: Path) -> Path:
+    path = tmp_path / "chats.jsonl"
+    path.write_text(json.dumps(CHAT) + "\n{torn\n" + json.dumps(OTHER) + "\n")
+    return path
+
+
+def test_it_says_what_it_brought_in_and_what_it_skipped(sh: Shell, chats: Path) -> None:
+    done = sh("import", "chats.jsonl")
+    assert done.status == 0
+    assert done.out == "OpenAI-style chats: 2 conversations (2 new), added 4 messages, skipped 1  chats.jsonl\n"
+    assert "skipped chats.jsonl:2: " in done.err
+    with bough.connect(sh.db) as store:
+        assert len(store.sessions()) == 2
+
+
+def test_importing_again_says_that_all_is_known(sh: Shell, chats: Path) -> None:
+    sh("import", "chats.jsonl")
+    again = sh("import", "chats.jsonl")
+    assert (again.status, "2 known), added 0 messages" in again.out) == (0, True)
+    chats.write_text(json.dumps(MORE) + "\n")
+    assert "1 conversation (1 grown), added 2 messages" in sh("import", "chats.jsonl").out
+
+
+def test_a_dry_run_writes_nothing(sh: Shell, chats: Path) -> None:
+    for words in (), ("--db", "unheard-of.db"):
+        assert "(2 new), would add 4 messages" in sh(*words, "import", "--dry-run", "chats.jsonl").out
+    assert [path.name for path in sh.directory.glob("*.db*")] == []
+    chats.write_text("".join(json.dumps(chat) + "\n" for chat in (CHAT, MORE, CHAT)))
+    assert "would add 4 messages" in sh("import", "--dry-run", "chats.jsonl").out
+
+
+def test_the_summary_is_data_too(sh: Shell, chats: Path) -> None:
+    (one,) = json.loads(sh("import", "--json", "chats.jsonl").out)
+    assert (one["source"], one["conversations"], one["new"], one["messages"]) == (
+        "openai-chat", 2, 2, {"added": 4, "known": 0},
+    )  # fmt: skip
+    assert one["skipped"][0]["place"] == "chats.jsonl:2"
+
+
+def test_what_was_deleted_comes_back_only_when_asked(sh: Shell, chats: Path) -> None:
+    sh("import", "chats.jsonl")
+    with bough.connect(sh.db) as store:
+        store.delete_session(store.sessions()[0].key)
+    assert "(1 known, 1 deleted), added 0 messages" in sh("import", "chats.jsonl").out
+    assert "(1 new, 1 known), added 2 messages" in sh("import", "--again", "chats.jsonl").out
+
+
+def test_nothing_found_is_said_and_is_an_error(sh: Shell, tmp_path: Path) -> None:
+    (tmp_path / "empty.jsonl").write_text("{}\n")
+    done = sh("import", "--from", "openai-chat", "empty.jsonl")
+    assert done.status == STATUSES["import"]
+    assert "0 conversations were found" in done.err
+    assert sh("import", "missing.json").status == STATUSES["import"]
+    assert "looks like none" in sh("import", "empty.jsonl").err
+    assert "There is no importer 'x'" in sh("import", "--from", "x", "empty.jsonl").err
+
+
+def test_one_bad_path_does_not_keep_the_others_out(sh: Shell, chats: Path) -> None:
+    done = sh("import", "missing.json", "chats.jsonl")
+    assert (done.status, "2 new" in done.out) == (STATUSES["import"], True)
+    assert "missing.json" in done.err
+
+
+def test_a_directory_of_exports_and_a_zip_and_stdin_are_read(sh: Shell, chats: Path, tmp_path: Path) -> None:
+    (tmp_path / "exports").mkdir()
+    chats.rename(tmp_path / "exports" / "a.jsonl")
+    (tmp_path / "exports" / "notes.txt").write_text("nothing")
+    assert "2 new" in sh("import", "exports").out
+    more = json.dumps(MORE) + "\n"
+    assert "1 grown" in sh("import", "-", stdin=more).out
+    with zipfile.ZipFile(tmp_path / "chats.zip", "w") as archive:
+        archive.writestr("a.jsonl", more)
+    assert "1 known" in sh("import", "--from", "openai-chat", "chats.zip").out
+
+
+def test_without_a_path_it_says_what_there_is(sh: Shell) -> None:
+    done = sh("import")
+    assert done.status == 0
+    assert "bough import PATH" in done.err
+    assert json.loads(sh("import", "--json").out) == []
+
+
+@pytest.mark.parametrize("sample", {sample.source: sample for sample in SAMPLES}.values(), ids=str)
+def test_on_a_terminal_a_bar_goes_along_with_the_reading(sh: Shell, tmp_path: Path, sample: Sample) -> None:
+    (tmp_path / "sample").mkdir()
+    path = sample.make(tmp_path / "sample")
+    child = pexpect.spawn(
+        sys.executable, ["-m", "bough", "import", str(path)], cwd=str(tmp_path), env=sh.environment, timeout=30,
+        encoding="utf-8",
+    )  # fmt: skip
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0, child.before
+    with bough.connect(sh.db) as store:
+        assert sum(1 for _ in store.list_messages()) == sample.messages
+
+
+def test_a_watched_file_brings_in_what_is_appended(sh: Shell, chats: Path) -> None:
+    words = [sys.executable, "-m", "bough", "import", "--watch", "chats.jsonl"]
+    environment = sh.environment | {"PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(
+        words, cwd=sh.directory, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        assert process.stderr
+        assert "2 new" in process.stdout.readline()
+        while "Watching" not in process.stderr.readline():
+            pass
+        with chats.open("a") as file:
+            file.write(json.dumps(MORE) + "\n")
+        assert "added 2 messages" in process.stdout.readline()
+        os.kill(process.pid, signal.SIGINT)
+        assert process.wait(10) == 0

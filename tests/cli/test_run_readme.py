@@ -1,0 +1,46 @@
+"""The command lines of the README are typed as they stand there."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.cli.bough_process import Shell
+from tests.cli.talking import Talk
+
+README = Path(__file__).parents[2] / "README.md"
+EXAMPLE = "a1b2c3"
+
+
+def lines() -> list[str]:
+    section = README.read_text("utf-8").partition("## On the command line")[2].partition("\n## ")[0]
+    return re.findall(r"^\$ (.*?)\s+#", section, re.MULTILINE)
+
+
+def test_the_readmes_command_lines_do_what_they_say(sh: Shell) -> None:
+    Talk(sh).script("Slow growth.", "Beeches live shorter.", "Nothing.", "Because they are slow.")
+    tools = sh.directory / "bin"
+    tools.mkdir()
+    (tools / "bough").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m bough "$@"\n')
+    (tools / "bough").chmod(0o755)
+    environment = {**sh.environment, "PATH": f"{tools}:{os.environ['PATH']}", "BOUGH_MODEL": "scripted:script"}
+    first = ""
+    out: dict[str, str] = {}
+    for line in lines():
+        command = line.replace(EXAMPLE, first or EXAMPLE)
+        done = subprocess.run(
+            ["sh", "-c", command], cwd=sh.directory, env=environment, capture_output=True, text=True,
+            stdin=subprocess.DEVNULL, timeout=60, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, (command, done.stderr)
+        out[line] = done.stdout
+        first = first or re.findall(r"^\[(\w{6})\]$", done.stderr, re.MULTILINE)[0]
+    said = list(out.values())
+    assert said[:2] == ["Slow growth.\n", "Beeches live shorter.\n"]
+    assert "[ASSISTANT] Beeches live shorter." in out["bough tree"]
+    assert first in out[f"bough show {EXAMPLE}"]
+    assert "beeches" in out["bough search beeches"].lower()
+    assert len(out) == 8

@@ -1,0 +1,75 @@
+"""`bough run` before a person: what is on the screen while it works, and afterwards."""
+
+from __future__ import annotations
+
+import pytest
+
+import bough
+from bough.cli.exits import INTERRUPTED
+from tests.cli.bough_process import Shell
+from tests.cli.talking import Talk
+from tests.cli.terminal import Terminal
+
+
+@pytest.fixture
+def talk(sh: Shell) -> Talk:
+    made = Talk(sh)
+    made.script(
+        {
+            "blocks": [
+                {"type": "thinking", "text": "Measure first.\x1b[1A"},
+                {"type": "text", "text": "I will **measure** it. \x1b]0;owned\x07\u202e"},
+                {"type": "tool_call", "name": "measure", "arguments": {"tree": "oak\x1b[2J"}},
+            ]
+        },
+        "## Result\\n\\n- about `210` years",
+    )
+    return made
+
+
+def run(talk: Talk, *words: str, **more: str) -> Terminal:
+    return Terminal(talk.sh, "run", *words, **{"BOUGH_MODEL": "scripted:script", **more})
+
+
+def test_thinking_tools_and_markdown_are_seen_and_nothing_is_obeyed(talk: Talk) -> None:
+    with run(talk, "how", "old?") as terminal:
+        assert terminal.end() == 0
+        lines = terminal.text.splitlines()
+        assert lines[0] == "Measure first.␛[1A"
+        assert lines[1] == "I will measure it. ␛]0;owned␇<U+202E>"
+        assert lines[2].startswith("→ measure {")
+        assert "\\u001b[2J" in lines[2]
+        assert lines[3].startswith("✗ There is no tool 'measure'")
+        assert lines[4:7] == ["Result", "", "• about 210 years"]
+        assert lines[7].startswith("[")
+        assert terminal.screen.title != "owned"
+        assert terminal.screen.buffer[4][0].bold
+
+
+def test_without_colours_the_reply_is_plain_and_still_harmless(talk: Talk) -> None:
+    for words, more in (([], {"NO_COLOR": "1"}), (["--raw"], {})):
+        with run(talk, "-G", *words, "how old?", **more) as terminal:
+            assert terminal.end() == 0
+            assert "I will **measure** it. ␛]0;owned␇<U+202E>" in terminal.text
+            assert "- about `210` years" in terminal.text
+
+
+def test_ctrl_c_on_a_terminal_keeps_what_came_and_says_how_to_go_on(talk: Talk) -> None:
+    talk.script({"blocks": [{"type": "text", "text": "tick tock " * 200}], "delay": 0.03})
+    with run(talk, "count") as terminal:
+        terminal.see("tick tock tick")
+        terminal.type("\x03")
+        assert terminal.end() == INTERRUPTED
+        assert "What came is kept: bough run --resume" in terminal.text
+    with bough.connect(talk.sh.db) as store:
+        (turn,) = store.turns()
+        assert turn.status == "interrupted"
+        assert store.get_messages([turn.last_id])[0].message.text.startswith("tick tock tick")
+
+
+def test_something_is_seen_while_nothing_has_come_yet(talk: Talk) -> None:
+    talk.script({"blocks": [{"type": "text", "text": "at last"}], "delay": 1.0})
+    with run(talk, "slow") as terminal:
+        terminal.see("…")
+        terminal.see("at last")
+        assert "…" not in terminal.text

@@ -1,0 +1,167 @@
+"""What holds for every command: words, places, errors and exit statuses."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+import bough
+from bough.cli.exits import STATUSES, run, status_of
+from bough.cli.place import Place
+from bough.cli.words import meant
+from bough.errors import BoughError, Full, Invalid, NotFound
+from tests.cli.bough_process import Shell
+
+COMMANDS = ("conversations", "tree", "search", "show", "run", "fork")
+
+
+def test_version_and_help_are_printed_and_succeed(sh: Shell) -> None:
+    assert sh("--version").out == f"bough {bough.__version__}\n"
+    assert sh("--db", "x", "--version").out == f"bough {bough.__version__}\n"
+    assert "Look:" in sh("--help").out
+    assert "Look:" in sh().out
+    assert "SHELL" in sh("help", "completion").out.upper()
+
+
+@pytest.mark.parametrize(
+    "words", [["why is the sky blue"], ["-n", "hi"], ["-c", "a1b2c3", "hi"], ["-G", "hi"], ["--", "tree"]]
+)
+def test_a_first_word_that_is_no_command_is_a_prompt(words: list[str]) -> None:
+    assert meant(words, COMMANDS) == ["run", *words]
+    assert meant(["--db", "x.db", *words], COMMANDS) == ["--db", "x.db", "run", *words]
+    assert meant(["--db=x.db", *words], COMMANDS) == ["--db=x.db", "run", *words]
+
+
+@pytest.mark.parametrize("word", ["tre", "serach", "TREE", "conversatins", "list", "rm", "fokr", "version"])
+def test_a_near_miss_of_a_command_is_not_sent_to_a_model(word: str) -> None:
+    with pytest.raises(click.UsageError, match="did you mean"):
+        meant([word, "x"], COMMANDS)
+
+
+def test_a_command_stays_what_it_is() -> None:
+    assert meant(["tree", "-c"], COMMANDS) == ["tree", "-c"]
+    assert meant(["help", "tree"], COMMANDS) == ["tree", "--help"]
+    assert meant(["--help"], COMMANDS) == ["--help"]
+
+
+def test_every_error_of_bough_has_an_exit_status() -> None:
+    def below(cls: type[BoughError]) -> list[type[BoughError]]:
+        return [cls, *(lower for child in cls.__subclasses__() for lower in below(child))]
+
+    assert all(status_of(cls()) for cls in below(BoughError))
+    assert status_of(NotFound()) == 3
+    assert status_of(Full()) == STATUSES["full"]
+
+    class Unlisted(Full):
+        """A new kind of full."""
+
+        code = "unlisted"
+
+    assert status_of(Unlisted()) == STATUSES["full"]
+
+
+def test_a_wrong_option_is_one_line_and_status_2(sh: Shell) -> None:
+    done = sh("completion", "--nonsense")
+    assert (done.status, done.out) == (2, "")
+    assert done.err == "bough: No such option '--nonsense'. See `bough completion --help`.\n"
+
+
+def test_an_unknown_command_of_a_group_is_named_with_what_there_is(sh: Shell) -> None:
+    done = sh("convo", "lits")
+    assert done.status == 2
+    assert "'lits' is no command; did you mean 'list'?" in done.err
+    assert "there are list, show, delete" in sh("convo", "bogus").err
+    assert sh("db", "bogus").status == 2
+
+
+def test_the_store_is_the_named_one_then_the_nearest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    monkeypatch.chdir(inner)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    monkeypatch.delenv("BOUGH_DB", raising=False)
+    assert Place().find().where.startswith(str(tmp_path))
+    (tmp_path / "a" / ".bough").write_text("notes.db\n")
+    assert Place().find().where == str(tmp_path / "a" / "notes.db")
+    (inner / ".bough").write_text('[db]\npath = "/elsewhere/x.db"\n')
+    assert Place().find().where == "/elsewhere/x.db"
+    (inner / ".bough").write_text("postgresql://somewhere/db\n")
+    assert Place().find().where == "postgresql://somewhere/db"
+    monkeypatch.setenv("BOUGH_DB", "env.db")
+    assert (Place().find().where, Place().find().source) == ("env.db", "$BOUGH_DB")
+    assert Place("named.db").find().where == "named.db"
+
+
+def test_a_pointer_that_names_nothing_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("BOUGH_DB", raising=False)
+    (tmp_path / ".bough").write_text("")
+    with pytest.raises(Invalid, match="names no store"):
+        Place().find()
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_has_a_script(sh: Shell, shell: str) -> None:
+    assert "_BOUGH_COMPLETE" in sh("completion", shell).out
+
+
+def test_commands_complete(sh: Shell) -> None:
+    done = sh(_BOUGH_COMPLETE="bash_complete", COMP_WORDS="bough compl", COMP_CWORD="1")
+    assert done.out == "plain,completion\n"
+
+
+def test_nothing_heavy_is_imported_to_say_the_version_or_to_list(kept: Shell) -> None:
+    heavy = {"rich", "prompt_toolkit", "httpx2", "asyncio", "platformdirs", "mcp", "psycopg", "sqlite3", "genai_prices"}
+    for words, more in ((["--version"], {"click"}), (["ls"], set()), (["show"], set()), (["tree"], set())):
+        script = f"import sys; from bough.cli import main; main({words!r}); print(*sys.modules, file=sys.stderr)"
+        done = subprocess.run(
+            [sys.executable, "-c", script], env=kept.environment, capture_output=True, text=True, check=True
+        )
+        assert not (heavy | more) & set(done.stderr.split()), words
+
+
+def test_the_library_alone_says_what_the_command_line_needs(sh: Shell) -> None:
+    script = "import sys; sys.modules['click'] = None; from bough.cli import main; sys.exit(main(['ls']))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=sh.environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "pip install 'bough[cli]'" in done.stderr
+
+
+def raising(error: BaseException) -> click.Command:
+    def callback() -> None:
+        raise error
+
+    return click.Command("x", callback=callback)
+
+
+def test_whatever_goes_wrong_is_one_line_and_a_status(capsys: pytest.CaptureFixture[str]) -> None:
+    for error, status, said in (
+        (
+            ValueError("odd \x1b[2J"),
+            70,
+            "bough: This should not happen (ValueError: odd ␛[2J). BOUGH_TRACEBACK=1 shows",
+        ),
+        (NotFound("no oak"), 3, "bough: no oak\n"),
+        (PermissionError(13, "Permission denied", "a.db"), 1, "bough: a.db: Permission denied\n"),
+        (KeyboardInterrupt(), 130, "\n"),
+        (click.Abort(), 130, "\n"),
+    ):
+        assert run(raising(error), []) == status
+        shown = capsys.readouterr()
+        assert shown.out == ""
+        assert shown.err.startswith(said)
+        assert shown.err.count("\n") == 1
+    assert run(raising(NotFound("no oak")), ["--json"]) == 2  # it has no such option
+
+
+def test_a_mistake_of_ours_can_be_traced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BOUGH_TRACEBACK", "1")
+    with pytest.raises(ValueError, match="odd"):
+        run(raising(ValueError("odd")), [])
