@@ -7,7 +7,20 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import append, contexts, disk, forks, imports, loading, recent, searching, writers
+from bench import (
+    append,
+    contexts,
+    disk,
+    forks,
+    importing,
+    imports,
+    loading,
+    postgres,
+    recent,
+    searching,
+    startup,
+    writers,
+)
 from bench.measure import FULL, QUICK, Measurement
 from bench.table import head, line, write
 
@@ -20,7 +33,10 @@ MEASUREMENTS: dict[str, Measurement] = {
     "context": contexts.measure,
     "disk": disk.measure,
     "writers": writers.measure,
+    "postgres": postgres.measure,
+    "history": importing.measure,
     "import": imports.measure,
+    "start": startup.measure,
 }
 
 

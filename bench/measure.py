@@ -33,6 +33,8 @@ class Scale:
     writer_runs: int = 3
     starts: int = 9
     """rounds of what starts a process"""
+    megabytes: float = 100
+    """of each history that is imported"""
 
 
 QUIET_COMMIT = 0.001
@@ -41,7 +43,7 @@ QUIET_COMMIT = 0.001
 FULL = Scale()
 QUICK = Scale(
     rounds=2, turns_per_round=3, long=300, paths=(20, 100, 300), conversations=30, indexed=300,
-    writers=3, seconds=0.2, writer_runs=1, starts=1,
+    writers=3, seconds=0.2, writer_runs=1, starts=1, megabytes=1,
 )  # fmt: skip
 
 

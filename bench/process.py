@@ -12,13 +12,14 @@ ROOT = Path(__file__).parent.parent
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
-def start(*arguments: object, cwd: Path = ROOT) -> subprocess.Popen[str]:
+def start(*arguments: object, cwd: Path = ROOT, stderr: int | None = None) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, *map(str, arguments)],
         cwd=cwd,
         env=ENVIRONMENT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        stderr=stderr,
         text=True,
     )
 
@@ -26,8 +27,8 @@ def start(*arguments: object, cwd: Path = ROOT) -> subprocess.Popen[str]:
 def run(*arguments: object) -> tuple[float, str]:
     """Runs Python to its end: the seconds it took, and what it printed."""
     began = perf_counter()
-    with start(*arguments) as process:
-        said, _ = process.communicate()
+    with start(*arguments, stderr=subprocess.PIPE) as process:
+        said, complained = process.communicate()
     if process.returncode:
-        raise ChildProcessError(f"{arguments} ended with {process.returncode}")
+        raise ChildProcessError(f"{arguments} ended with {process.returncode}: {complained}")
     return perf_counter() - began, said

@@ -62,6 +62,7 @@ class Raw:
         self.connection = apsw.Connection(str(path), statementcachesize=200)
         self.connection.set_busy_timeout(PATIENCE_MS)
         self.connection.execute(PRAGMAS).fetchall()
+        self.connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)  # as bough does: a plan is made once
         if not self.connection.pragma("user_version"):
             self.connection.execute(bough_schema())
             self.connection.pragma("user_version", 1)

@@ -39,6 +39,32 @@ def test_the_code_of_the_context_page_runs(tmp_path: Path) -> None:
     assert "About 210 years." in done.stdout
 
 
+def test_the_code_of_the_agents_page_runs(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", code(ROOT / "docs" / "agents.md")],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "complete It takes three people to reach around it." in done.stdout
+    assert "The oak is 4.1 m around." in done.stdout
+
+
+def test_the_code_about_formats_exporting_and_importing_runs(tmp_path: Path) -> None:
+    told = [code(ROOT / "docs" / f"{page}.md") for page in ("formats", "exporting", "importing")]
+    store = "import bough\nstore = bough.connect('a.db')\nsession = store.session('cli:default')"
+    said = "session.save_turn([bough.user('Oak?'), bough.assistant('Yes.')])"
+    again = "import_into(bough.connect('b.db'), Path('chat.json'))"
+    (tmp_path / "chat.json").write_text('{"messages": [{"role": "user", "content": "Oak?"}]}')
+    script = "\n".join([store, said, *told, again])
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "Oak?" in (tmp_path / "oak.html").read_text()
+    assert "status='new'" in done.stdout
+
+
 def test_the_first_example_runs(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(ROOT / "examples" / "first.py")], cwd=tmp_path, capture_output=True, text=True, check=False

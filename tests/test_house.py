@@ -17,17 +17,35 @@ LAYERS = [
     {"errors"},
     {"values"},
     {"model", "ids"},
-    {"tokens", "digest", "verbatim", "compress", "owner", "tree", "protocols", "recorder", "db", "formats"},
+    {
+        "config",
+        "history",
+        "tokens",
+        "digest",
+        "verbatim",
+        "compress",
+        "owner",
+        "tree",
+        "protocols",
+        "recorder",
+        "db",
+        "formats",
+    },
     {"repair", "context"},
-    {"codec"},
-    {"saving", "lookup"},
-    {"turns", "search"},
+    {"codec", "likeness"},
+    {"saving", "lookup", "lots"},
+    {"turns", "search", "outline", "contents"},
     {"trash", "reach", "recording"},
-    {"verify", "sessions"},
-    {"framing"},
+    {"verify", "sessions", "growing", "copying"},
+    {"framing", "standing"},
+    {"bringing", "archives"},
     {"turn", "session"},
     {"store"},
+    {"opening"},
     {"aio"},
+    {"importers", "exporters", "providers", "adapters"},
+    {"agent"},
+    {"cli", "server", "__main__"},
 ]
 """Each room may use the ones above it, and those beside it."""
 
@@ -76,6 +94,19 @@ def test_db_has_never_heard_of_a_message_and_formats_do_not_know_the_store() -> 
             assert imports(path) <= {"formats", "model", "ids", "errors", "values"}, path
 
 
+EDGES = {"importers", "exporters", "providers", "adapters", "agent", "cli", "server"}
+
+
+def test_edges_do_not_meet_and_importers_never_see_the_store() -> None:
+    for path in FILES:
+        here = room(path)
+        if here in EDGES - {"cli", "server"}:
+            assert imports(path) & EDGES <= {here}, path
+        if here == "importers":
+            allowed = {"importers", "history", "formats", "model", "ids", "errors", "values", "compress"}
+            assert imports(path) <= allowed, path
+
+
 def test_every_public_name_is_exported_once_and_documented() -> None:
     assert list(bough.__all__) == sorted(set(bough.__all__), key=lambda name: (not name[0].isupper(), name))
     for name in bough.__all__:
@@ -110,14 +141,19 @@ def test_importing_bough_imports_nothing_heavy() -> None:
         "secrets",
         "importlib.resources",
         "sqlite3",
+        "pathlib",
+        "hashlib",
+        "bough.history",
         "concurrent",
     }
     assert not heavy & set(loaded)
 
 
 def test_every_statement_has_a_user() -> None:
-    from bough.db.sqlite import STATEMENTS
+    from bough.db import read_statements
 
     code = "\n".join(path.read_text("utf-8") for path in FILES)
-    unused = [name for name in STATEMENTS if f'"{name}"' not in code and not name.startswith("usage_by_")]
+    unused = [
+        name for name in read_statements("sqlite") if f'"{name}"' not in code and not name.startswith("usage_by_")
+    ]
     assert unused == []

@@ -1,0 +1,40 @@
+"""Imports a history in a process of its own; prints the seconds, the messages, how many were new, and the peak memory.
+
+`python -m bench.import_once STORE PATH`
+"""
+
+from __future__ import annotations
+
+import re
+import resource
+import sys
+from pathlib import Path
+from time import perf_counter
+
+import bough
+from bough.history import Skipped
+from bough.importers import detect
+
+
+def main(file: str, path: str) -> None:
+    began, messages, added = perf_counter(), 0, 0
+    with bough.connect(file) as store:
+        for told in detect(Path(path)).read(Path(path)):
+            if not isinstance(told, Skipped):
+                brought = store.bring_in(told)
+                added += brought.added
+                messages += brought.added + brought.known
+    print(perf_counter() - began, messages, added, peak())
+
+
+def peak() -> int:
+    """The most memory that this process has had. What getrusage says on Linux is inherited from whoever started it."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        return int(re.findall(r"VmHWM:\s+(\d+) kB", status.read_text())[0]) * 1024
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
