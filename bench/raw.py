@@ -1,7 +1,7 @@
 """The other contestant: the same rows written straight through apsw.
 
-It uses bough's own schema and pragmas, and stores what bough stores (messages, blocks, turns, the session's head), but
-with the content in the row as it is: no compression, no hashing, no leases, no errors translated. Its rows are prepared
+It uses bough's pragmas and the tables that bough began with, a row for each message and one for each of its blocks, and
+stores what bough stores (messages, blocks, turns, the session's head), but with the content in the row as it is: no compression, no hashing, no leases, no errors translated. Its rows are prepared
 before the clock starts, and what it reads stays plain tuples.
 """
 
@@ -64,7 +64,7 @@ class Raw:
         self.connection.execute(PRAGMAS).fetchall()
         self.connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)  # as bough does: a plan is made once
         if not self.connection.pragma("user_version"):
-            self.connection.execute(bough_schema())
+            self.connection.execute(first_schema())
             self.connection.pragma("user_version", 1)
 
     def session(self, key: str, head: int | None = None) -> None:
@@ -118,10 +118,11 @@ class Raw:
         self.connection.close()
 
 
-def bough_schema() -> str:
+def first_schema() -> str:
+    """A measure that stays the same, whatever bough makes of its own tables."""
     from importlib.resources import files  # this and bough itself are heavy, and only a new file needs them
 
-    return (files("bough.db") / "schema" / "sqlite.sql").read_text("utf-8")
+    return (files("bough.db") / "schema" / "migrations" / "0001-initial.sqlite.sql").read_text("utf-8")
 
 
 def short_id(n: int) -> str:

@@ -1,7 +1,7 @@
 """Values to rows and back: the only place that knows both.
 
 On the way down a message becomes a `Draft`: rows without numbers, with all the work of hashing and compressing done,
-so that the transaction that stores them is short. On the way up the rows of the `node` fragment become nodes.
+so that the transaction that stores them is short. On the way up the rows of the `load` fragment become nodes.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ new_text: Callable[..., Text] = Text.__new__
 new_message: Callable[..., Message] = Message.__new__
 new_node: Callable[..., Node] = Node.__new__
 
-# The columns of the `node` fragment.
+# The columns of the `load` fragment.
 (
-    N, ID, PARENT, TURN, ROLE, KIND, COVERS, LABEL, ERROR, DIGEST, ENVELOPE, CREATED_AT, WEIGHT,
+    N, ID, PARENT, TURN, ROLE, KIND, COVERS, LABEL, ERROR, DIGEST, ENVELOPE, CREATED_AT, WEIGHT, BLOCKS,
     POSITION, INSIDE, TYPE, MODALITY, MIME, CALL_ID, NAME, CONTENT, PACKED, EXTRA, RAW, ENCODING, BYTES,
-) = range(26)  # fmt: skip
+) = range(27)  # fmt: skip
 
 
 @value
@@ -215,37 +215,53 @@ def uncolumn(text: str | None) -> str | None:
 
 
 def nodes(rows: Sequence[Row], lookup: Callable[[list[int]], dict[int, str]]) -> list[Node]:
-    """The nodes of rows that come one block a row, the rows of a message together.
+    """The nodes of rows: one for each message, with its first block, and one for every further block.
 
     `lookup` gives the ids of the parents, turns and covered nodes that are not among the rows.
     """
-    id_of = _names(rows, lookup).get
-    following = [*map(itemgetter(N), rows), None]
+    heads, further = apart(rows)
+    id_of = _names(heads, lookup).get
     found: list[Node] = []
-    blocks: list[Any] = []
-    # Every message of every path passes through this loop: it takes a row apart once, and keeps no list of its rows.
-    for place, row in enumerate(rows, 1):
+    # Every message of every path passes through this loop.
+    for row in heads:
         (
-            n, id_, parent, turn, role, kind, covers, label, error, digest, envelope, created_at, weight,
-            position, inside, type_, _, _, call_id, name, content, _, extra, raw, _, _,
+            n, id_, parent, turn, role, kind, covers, label, error, digest, envelope, created_at, weight, blocks,
+            _, _, type_, _, _, _, _, content, packed, extra, raw, _, _,
         ) = row  # fmt: skip
         try:
-            plain = inside is extra is raw is None and position == len(blocks)
-            blocks.append(_plain(type_, content or _content(row), call_id, name) if plain else None)
-            if n == following[place]:
-                continue
-            if envelope is None and all(blocks):
-                message = new_message(Message, role, tuple(blocks), error == 1, None)
+            if type_ == "text" and blocks == 0 and envelope is extra is raw is None:
+                if content is None:
+                    content = _content(row) if packed is None else decompress(packed).decode("utf-8", "surrogatepass")
+                message = new_message(Message, role, (new_text(Text, content, None, None),), error == 1, None)
             else:
-                message = _general(role, error == 1, envelope, rows[place - len(blocks) : place])
-            label = label and uncolumn(label)
+                message = _message(row, further.get(n, []))
+            if label is not None:
+                label = uncolumn(label)
         except (ValueError, TypeError, LookupError, AssertionError) as problem:
             raise Corrupt(f"The content of message {id_!r} is damaged: {problem}. Run verify().") from None
-        above, of_turn, covered = id_of(parent), id_of(turn), id_of(covers)
-        kind = kind or "message"
-        found.append(new_node(Node, id_, above, created_at, message, label, of_turn, digest, kind, covered, weight))
-        blocks = []
+        found.append(
+            new_node(
+                Node, id_, id_of(parent), created_at, message, label, id_of(turn), digest, kind or "message",
+                covers and id_of(covers), weight,
+            )
+        )  # fmt: skip
     return found
+
+
+def apart(rows: Sequence[Row]) -> tuple[list[Row], dict[int, list[Row]]]:
+    """The rows of messages, and those of further blocks by the message that they belong to."""
+    heads = [row for row in rows if row[ID] is not None]
+    further: dict[int, list[Row]] = {}
+    if len(heads) < len(rows):
+        for row in rows:
+            if row[ID] is None:
+                further.setdefault(row[N], []).append(row)
+    return heads, further
+
+
+def ends_at_a_root(rows: Sequence[Row]) -> bool:
+    """Whether the last message of these rows, from a node upwards, has nothing above it."""
+    return next(row[PARENT] for row in reversed(rows) if row[ID] is not None) is None
 
 
 def _names(rows: Sequence[Row], lookup: Callable[[list[int]], dict[int, str]]) -> dict[int, str]:
@@ -257,16 +273,27 @@ def _names(rows: Sequence[Row], lookup: Callable[[list[int]], dict[int, str]]) -
     return ids
 
 
-def _plain(kind: str, content: str | None, call_id: str | None, name: str | None) -> Block | None:
+def _message(head: Row, further: list[Row]) -> Message:
+    """A message from its own row and those of its further blocks."""
+    rows = [head, *further]
+    blocks = [_plain(row) for row in rows if row[POSITION] < len(rows)]
+    if head[ENVELOPE] is None and len(further) == head[BLOCKS] and all(blocks):
+        return Message(head[ROLE], tuple(blocks), head[ERROR] == 1)  # type: ignore[arg-type]
+    return _general(head, further)
+
+
+def _plain(row: Row) -> Block | None:
     """The block of nearly every row: a text, a call or a result, with nothing beside it. None for any other."""
+    content = _content(row) if row[INSIDE] is row[EXTRA] is row[RAW] is None else None
     if content is None:
         return None
+    kind = row[TYPE]
     if kind == "text":
         return new_text(Text, content, None, None)
     if kind == "tool_call":
-        return ToolCall(uncolumn(call_id) or "", uncolumn(name) or "", content, None, None)
+        return ToolCall(uncolumn(row[CALL_ID]) or "", uncolumn(row[NAME]) or "", content)
     if kind == "tool_result":
-        return ToolResult(uncolumn(call_id) or "", (Text(content, None, None),), False, uncolumn(name), None, None)
+        return ToolResult(uncolumn(row[CALL_ID]) or "", (new_text(Text, content, None, None),), False, uncolumn(row[NAME]))
     return None
 
 
@@ -282,15 +309,19 @@ def _content(row: Row) -> Any:
     return data if row[TYPE] == "media" else data.decode("utf-8", "surrogatepass")
 
 
-def _general(role: Any, error: bool, envelope: str | None, rows: Sequence[Row]) -> Message:
-    """A message from any rows, in the order of their positions."""
-    if rows[0][POSITION] is None:
-        return Message(role, (), error, verbatim.unpack(envelope, []) if envelope is not None else None)
-    rows = sorted(rows, key=lambda row: row[POSITION])
+def _general(head: Row, further: list[Row]) -> Message:
+    """A message from any rows: its own, and those of its further blocks."""
+    rows = sorted(further, key=itemgetter(POSITION))
+    if len(rows) != head[BLOCKS]:
+        raise ValueError(f"it has {len(rows)} further blocks, and not {head[BLOCKS]}")
+    if head[TYPE] is not None:
+        rows.insert(0, head)
     held = [_content(row) for row in rows]
-    for row, content in zip(rows, held, strict=True):
+    for place, (row, content) in enumerate(zip(rows, held, strict=True)):
+        if row[POSITION] != place:
+            raise ValueError(f"block {place} is gone")
         if content is None and row[TYPE] not in ("tool_result", "tool_error", "other"):
-            raise ValueError(f"the content of block {row[POSITION]} is gone")
+            raise ValueError(f"the content of block {place} is gone")
     beside = {(row[INSIDE], row[TYPE]): held[row[POSITION]] for row in rows if row[TYPE] in BESIDE}
 
     def json_beside(position: int | None, kind: str, inline: str | None) -> Json:
@@ -307,7 +338,7 @@ def _general(role: Any, error: bool, envelope: str | None, rows: Sequence[Row]) 
                 built.append(_block(row, held[position], build, extra, raw))
         return tuple(built)
 
-    return Message(role, build(None), error, json_beside(None, "envelope", envelope))
+    return Message(head[ROLE], build(None), head[ERROR] == 1, json_beside(None, "envelope", head[ENVELOPE]))
 
 
 def _block(row: Row, content: Any, inner: Callable[[int], tuple[Any, ...]], extra: Json, raw: Json) -> Block:

@@ -7,7 +7,6 @@ Blobs may have other numbers there; they are known by their digests.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, TypeAlias, TypeVar
@@ -22,8 +21,7 @@ from bough.values import value, workpiece
 
 PAGE = 500
 LEASE = slice(14, 17)
-BLOB = 10
-"""The places of the lease in a session's row, and of the blob's number in a block's."""
+"""The place of the lease in a session's row."""
 
 T = TypeVar("T")
 Pair: TypeAlias = tuple[Row | None, Row | None]
@@ -147,14 +145,16 @@ def _messages(source: Database, target: Database, done: Copied, progress: Progre
 def _lot(source: Database, target: Database, lot: list[int]) -> int:
     """Some messages with their blocks and blobs; how many bytes they are."""
     wanted = json_list(lot)
-    blocks = source.rows("block_rows", wanted)
-    numbers = _blobs(source, target, Counter(block[BLOB] for block in blocks if block[BLOB] is not None))
-    target.run_many("insert_message", source.rows("message_rows", wanted))
-    target.run_many("insert_block", _renumbered(blocks, numbers))
+    kept = {"messages": source.rows("message_rows", wanted), "blocks": source.rows("block_rows", wanted)}
+    numbers = _blobs(source, target, trash.blobs(kept))
+    copies = _renumbered(kept, numbers)
+    target.run_many("insert_message", copies["messages"])
+    target.run_many("insert_block", copies["blocks"])
     target.run("keep_numbers", lot[-1])
     target.run("index_again", lot[0])
     sizes: Iterator[int] = (row[2] for row in source.rows("blobs_by_number", json_list(numbers)))
-    return sum(sizes) + sum(len(cell) for block in blocks for cell in block if isinstance(cell, (str, bytes)))
+    cells = (cell for table in kept.values() for row in table for cell in row)
+    return sum(sizes) + sum(len(cell) for cell in cells if isinstance(cell, (str, bytes)))
 
 
 def _blobs(source: Database, target: Database, counts: Mapping[int, int]) -> dict[int, int]:
@@ -169,10 +169,12 @@ def _blobs(source: Database, target: Database, counts: Mapping[int, int]) -> dic
     return {n: held[row[1]] for n, row in known.items() if row[1] in held}
 
 
-def _renumbered(blocks: Iterable[Row], numbers: Mapping[int, int]) -> list[list[Any]]:
-    made = [list(block) for block in blocks]
-    for block in made:
-        block[BLOB] = block[BLOB] and numbers.get(block[BLOB])
+def _renumbered(kept: Mapping[str, Any], numbers: Mapping[int, int]) -> dict[str, list[list[Any]]]:
+    """The rows of messages and blocks as the target takes them."""
+    made = {"messages": [*map(list, kept["messages"])], "blocks": [*map(list, kept["blocks"])]}
+    for name, place in (("messages", trash.MESSAGE_BLOB), ("blocks", trash.BLOCK_BLOB)):
+        for row in made[name]:
+            row[place] = row[place] and numbers.get(row[place])
     return made
 
 
@@ -220,7 +222,7 @@ def _entry(source: Database, target: Database, entry: Row) -> None:
     """An entry of the trash, whose rows hold blobs too."""
     id_, n, deleted_at, reason, count = entry
     kept = trash.read(_payload(source, entry))
-    kept["blocks"] = _renumbered(kept["blocks"], _blobs(source, target, trash.blobs(kept)))
+    kept |= _renumbered(kept, _blobs(source, target, trash.blobs(kept)))
     inserted = target.row("insert_trash", id_, deleted_at, reason, count, trash.write(kept))
     assert inserted is not None
     target.run_many("insert_trash_name", [(name, inserted[0]) for (name,) in source.rows("trash_names", n)])

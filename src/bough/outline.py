@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from bough import lookup
-from bough.codec import json_list, uncolumn
+from bough.codec import BESIDE, json_list, uncolumn
 from bough.compress import decompress, decompress_chunks
 from bough.db import Database, Row
 from bough.model import Headline, Size
@@ -68,8 +68,10 @@ def _headline(db: Database, row: Row, ids: dict[int, str], sessions: tuple[str, 
 def _words(db: Database, row: Row) -> str:
     """What the message says first; for what is neither said nor called, what it is."""
     kind, name = row[TYPE], uncolumn(row[NAME])
-    if kind in (None, "media", "other"):
-        return f"[{name or kind}]" if kind else ""
+    if kind in (None, *BESIDE):
+        return ""
+    if kind in ("media", "other"):
+        return f"[{name or kind}]"
     try:
         text = _beginning(db, row)
     except ValueError:

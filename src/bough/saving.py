@@ -14,6 +14,10 @@ from bough.model import Message
 from bough.values import value, workpiece
 
 
+NOTHING = (None,) * 10
+"""What stands in the place of a first block."""
+
+
 @workpiece
 class Entry:
     """A message that is about to be saved, and where it will stand."""
@@ -85,14 +89,16 @@ def insert(db: Database, entries: Sequence[Entry], now: int, turn: int | None = 
             grounds[parent] = _ground(db, parent)[1]
         grounds[n] = ground = grounds[parent].under(entry, n, now + place)
         kind = None if entry.kind == "message" else entry.kind
+        rows = [(*block[:9], block[9] and held[block[9].digest], *block[10:]) for block in d.blocks]
         messages.append((
-            n, names[place], parent, entry.turn or turn, d.role, kind, entry.covers, ground.summary, ground.weight,
-            column(entry.label), d.error, ground.digest, d.envelope, ground.time,
+            n, names[place], parent, max(len(rows) - 1, 0), entry.turn or turn, d.role, kind, entry.covers,
+            ground.summary, ground.weight, column(entry.label), d.error, ground.digest, d.envelope, ground.time,
+            *(rows[0][2:] if rows else NOTHING),
         ))  # fmt: skip
-        for block in d.blocks:
-            blocks.append((n, *block[:9], None if block[9] is None else held[block[9].digest], *block[10:]))
+        blocks += [(n, *row) for row in rows[1:]]
     db.run_many("insert_message", messages)
-    db.run_many("insert_block", blocks)
+    if blocks:
+        db.run_many("insert_block", blocks)
     return [Saved(first + place, name) for place, name in enumerate(names)]
 
 

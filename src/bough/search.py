@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from bough.codec import json_list
+from bough.codec import TURN, N, apart, json_list
 from bough.db import Database, Row
 from bough.errors import Corrupt
 from bough.model import Block, Hit, Media, Message, Node, Other, Text, Thinking, ToolCall, ToolResult
@@ -112,7 +112,7 @@ def index_page(db: Database, load: Load) -> bool:
         db.run("clear_index")
         indexed = 0
     rows = db.rows("unindexed", indexed, PAGE)
-    numbers = list(dict.fromkeys(row[0] for row in rows))
+    numbers = [head[N] for head in apart(rows)[0]]
     db.run("unindex", json_list(numbers))
     words = [(n, spell_out(words_of(node.message))) for n, node in zip(numbers, load(rows), strict=True)]
     db.run_many("index_words", [(n, db.words(text)) for n, text in words if text])
@@ -126,8 +126,8 @@ def index_page(db: Database, load: Load) -> bool:
 def hits(db: Database, numbers: list[int], words: str, paths: bool, load: Load) -> list[Hit]:
     """What was found, in this order, with the words around it."""
     rows = db.rows("nodes", json_list(numbers))
-    nodes = dict(zip(dict.fromkeys(row[0] for row in rows), load(rows), strict=True))
-    turn_of = {row[0]: row[3] for row in rows}
+    turn_of = {head[N]: head[TURN] for head in apart(rows)[0]}
+    nodes = dict(zip(turn_of, load(rows), strict=True))
     session_of: dict[int, str] = dict(db.rows("sessions_of_turns", json_list(set(turn_of.values()) - {None})))
     path_of: dict[int, list[str]] = {}
     for n, id_ in db.rows("paths", json_list(numbers)) if paths else ():

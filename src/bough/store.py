@@ -470,7 +470,7 @@ class Store:
             rows = self.db.rows(statement, name, EVERYTHING if last is None else last)
             path = self.load(rows)
         path.reverse()
-        if last is None and rows and rows[-1][codec.PARENT] is not None:
+        if last is None and path and not codec.ends_at_a_root(rows):
             raise Corrupt(f"The path of {path[-1].id!r} does not lead to a root; run verify().")
         return path
 
@@ -483,9 +483,10 @@ class Store:
                 page = self.load(rows)
             if not page:
                 return
-            if (rows[-1][0] <= at) if ascending else (rows[-1][0] >= at):
+            end = (max if ascending else min)(row[codec.N] for row in rows)
+            if (end <= at) if ascending else (end >= at):
                 raise Corrupt("The list of messages does not go on; the file is damaged. Run verify().")
-            at, offset, limit = rows[-1][0], 0, limit - len(page)
+            at, offset, limit = end, 0, limit - len(page)
             yield from page
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
+from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
@@ -18,8 +19,10 @@ from bough.compress import compress, decompress
 from bough.db import Database
 from bough.errors import Conflict, Corrupt, NotFound, Refused
 from bough.model import TrashEntry
-from bough.saving import taken
+from bough.saving import NOTHING, taken
 
+MESSAGE_BLOB, BLOCK_BLOB = 22, 10
+"""The places of a blob's number in the rows of messages and of blocks."""
 SESSION = "session "
 """Before the key of a session among the names of the trash: keys and ids share one index."""
 
@@ -132,11 +135,8 @@ def payload_blobs(payload: bytes) -> dict[int, int]:
 
 def blobs(rows: dict[str, Any]) -> dict[int, int]:
     """How often the rows of an entry hold each blob."""
-    counts: dict[int, int] = {}
-    for block in rows["blocks"]:
-        if block[10] is not None:
-            counts[block[10]] = counts.get(block[10], 0) + 1
-    return counts
+    held = [row[MESSAGE_BLOB] for row in rows["messages"]] + [row[BLOCK_BLOB] for row in rows["blocks"]]
+    return Counter(n for n in held if n is not None)
 
 
 def _end_turns(db: Database, everything: str, now: int) -> None:
@@ -227,4 +227,17 @@ def read(payload: bytes) -> dict[str, Any]:
         raise Corrupt(
             f"This entry of the trash is damaged: {problem}. It cannot be restored; a purge removes it."
         ) from None
+    return _with_first_blocks(rows)
+
+
+def _with_first_blocks(rows: dict[str, Any]) -> dict[str, Any]:
+    """Rows of today. In an entry of the first schema, the first block of a message is not in its row yet."""
+    if not rows["messages"] or len(rows["messages"][0]) > MESSAGE_BLOB:
+        return rows
+    firsts = {row[0]: row[3:] for row in rows["blocks"] if row[1] == 0}
+    rows["blocks"] = [row for row in rows["blocks"] if row[1] > 0]
+    further = Counter(row[0] for row in rows["blocks"])
+    rows["messages"] = [
+        [*row[:3], further[row[0]], *row[3:], *firsts.get(row[0], NOTHING)] for row in rows["messages"]
+    ]
     return rows

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import groupby
-from operator import itemgetter
 from typing import TypeAlias
 
-from bough import turns
+from bough import codec, turns
 from bough.compress import decompress
 from bough.db import Database, Row
 from bough.digest import digest, full_hash
@@ -56,6 +54,8 @@ def _links(db: Database) -> Iterator[Found]:
             yield Finding("orphan", id_, "its parent is not in the store"), None
         else:
             yield Finding("cycle", id_, f"its parent {ids.get(parent, parent)} does not come before it"), None
+    for id_, counted, there in db.rows("missing_blocks"):
+        yield Finding("missing_block", id_, f"it has {there} further blocks, and not {counted}"), None
     if homeless := db.rows("homeless_blocks"):
         yield (
             Finding("homeless_block", f"{len(homeless)} blocks", "they belong to no message"),
@@ -67,9 +67,10 @@ def _digests(db: Database, load: Load, progress: Progress | None) -> Iterator[Fo
     known: dict[str, bytes] = {}
     last, count = 0, size(db).messages if progress else 0
     while rows := db.rows("page_up", last, PAGE, 0):
-        if rows[-1][0] <= last:
+        end = max(row[codec.N] for row in rows)
+        if end <= last:
             raise Corrupt("The list of messages does not go on.")
-        last = rows[-1][0]
+        last = end
         for id_, written, node in _nodes(rows, load):
             known[id_] = written
             if isinstance(node, BoughError):
@@ -84,13 +85,13 @@ def _digests(db: Database, load: Load, progress: Progress | None) -> Iterator[Fo
 
 def _nodes(rows: list[Row], load: Load) -> Iterator[tuple[str, bytes, Node | BoughError]]:
     """Id, digest and node of each message of a page; they are loaded one by one only if one cannot be."""
-    groups = [list(group) for _, group in groupby(rows, itemgetter(0))]
+    heads, further = codec.apart(rows)
     try:
         nodes: list[Node | BoughError] = [*load(rows)]
     except BoughError:
-        nodes = [_node(group, load) for group in groups]
-    for group, node in zip(groups, nodes, strict=True):
-        yield group[0][1], group[0][9], node
+        nodes = [_node([head, *further.get(head[codec.N], ())], load) for head in heads]
+    for head, node in zip(heads, nodes, strict=True):
+        yield head[codec.ID], head[codec.DIGEST], node
 
 
 def _node(rows: list[Row], load: Load) -> Node | BoughError:

@@ -34,7 +34,7 @@ def test_a_sound_store_verifies_and_a_damaged_one_does_not(kept: Shell, ids: dic
     assert (sound.status, sound.out) == (0, "")
     assert "20 messages checked. Everything is what it was." in sound.err
     with bough.connect(kept.db) as store:
-        store.db._use().execute("UPDATE blocks SET content = 'forged' WHERE content = 'Take hornbeam.'")  # type: ignore[attr-defined]
+        store.db._use().execute("UPDATE messages SET content = 'forged' WHERE content = 'Take hornbeam.'")  # type: ignore[attr-defined]
     damaged = kept("db", "verify")
     assert damaged.status == 1
     assert damaged.out.startswith(f"digest: {ids['hornbeam']}")

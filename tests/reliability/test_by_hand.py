@@ -95,7 +95,6 @@ def test_a_message_that_is_its_own_parent_ends_and_is_named(store: Store, path: 
 def test_an_orphan_is_named_and_its_path_is_not_passed_off_as_whole(store: Store, path: Path) -> None:
     a, b, c = chain(store, "a", "b", "c")
     with by_hand(store, path) as hand:
-        hand.execute("DELETE FROM blocks WHERE message = (SELECT n FROM messages WHERE id = ?)", (a,))
         hand.execute("DELETE FROM messages WHERE id = ?", (a,))
     assert codes(store)["orphan"] == [b]
     with pytest.raises(bough.Corrupt):
@@ -105,7 +104,7 @@ def test_an_orphan_is_named_and_its_path_is_not_passed_off_as_whole(store: Store
 def test_a_changed_text_is_named(store: Store, path: Path) -> None:
     _, b, _ = chain(store, "a", "b", "c")
     with by_hand(store, path) as hand:
-        hand.execute("UPDATE blocks SET content = 'B' WHERE message = (SELECT n FROM messages WHERE id = ?)", (b,))
+        hand.execute("UPDATE messages SET content = 'B' WHERE id = ?", (b,))
     assert codes(store) == {"digest": [b]}
     assert codes(store, repair=True) == {"digest": [b]}  # nothing safe can be done about it
     assert codes(store) == {"digest": [b]}
@@ -173,7 +172,6 @@ def test_a_dangling_head_is_named_and_mended(store: Store, path: Path) -> None:
     session.save_turn([user("a"), assistant("b")])
     last = session.save_turn([user("c"), assistant("d")])
     with by_hand(store, path) as hand:
-        hand.execute("DELETE FROM blocks WHERE message IN (SELECT n FROM messages WHERE id IN (?, ?))", tuple(last))
         hand.execute("DELETE FROM messages WHERE id IN (?, ?)", tuple(last))
     assert {"dangling_head", "broken_turn"} <= set(codes(store))
     store.verify(repair=True)
@@ -186,7 +184,7 @@ def test_a_dangling_head_is_named_and_mended(store: Store, path: Path) -> None:
 def test_blocks_without_a_message_are_named_and_mended(store: Store, path: Path) -> None:
     chain(store, "a")
     with by_hand(store, path) as hand:
-        hand.execute("INSERT INTO blocks (message, position, type, content) VALUES (999, 0, 'text', 'lost')")
+        hand.execute("INSERT INTO blocks (message, position, type, content) VALUES (999, 1, 'text', 'lost')")
     assert "homeless_block" in codes(store)
     store.verify(repair=True)
     assert store.verify() == []
@@ -220,11 +218,12 @@ def test_a_damaged_trash_entry_is_named_and_harms_no_other(store: Store, path: P
 
 @pytest.mark.parametrize(
     "damage",
-    ["UPDATE blocks SET type = 'nonsense'", "UPDATE blocks SET raw = '{broken'",
-     "UPDATE blocks SET raw = '~{\"$bough\": [99]}'",
-     "UPDATE blocks SET extra = '~[{\"$bough\": 7}]'", "UPDATE blocks SET content = NULL, packed = x'00'",
-     "UPDATE messages SET envelope = '['", "UPDATE messages SET label = char(1) || '{'",
-     "UPDATE blocks SET content = NULL", "UPDATE blocks SET position = position + 5", "DELETE FROM blocks"],
+    [f"UPDATE {table} SET {change}" for table in ("messages", "blocks")
+     for change in ("type = 'nonsense'", "raw = '{broken'", "raw = '~{\"$bough\": [99]}'",
+                    "extra = '~[{\"$bough\": 7}]'", "content = NULL, packed = x'00'", "content = NULL")]
+    + ["UPDATE messages SET envelope = '['", "UPDATE messages SET label = char(1) || '{'",
+       "UPDATE messages SET type = NULL", "UPDATE messages SET blocks = 0", "UPDATE messages SET blocks = 7",
+       "UPDATE blocks SET position = position + 5", "DELETE FROM blocks"],
 )  # fmt: skip
 def test_whatever_a_hand_writes_into_a_row_reading_it_is_our_error_or_named(
     store: Store, path: Path, damage: str
@@ -241,7 +240,7 @@ def test_whatever_a_hand_writes_into_a_row_reading_it_is_our_error_or_named(
 def test_text_that_is_not_utf8_is_our_error(store: Store, path: Path) -> None:
     (a,) = chain(store, "a")
     with by_hand(store, path) as hand:
-        hand.execute("UPDATE blocks SET content = CAST(x'ff61' AS TEXT)")
+        hand.execute("UPDATE messages SET content = CAST(x'ff61' AS TEXT)")
     with pytest.raises(bough.Corrupt):
         store.get_messages([a])
     assert "engine" in codes(store)
@@ -267,7 +266,7 @@ def test_rows_out_of_order_make_nothing_endless_and_are_named(tmp_path: Path, ta
     path = tmp_path / "a.db"
     with bough.connect(path) as store:
         ids = chain(store, "a", "b", "c", "d", "e")
-        store.save_messages([Save(user(Media("image", "image/png", data=bytes([n])))) for n in range(5)])
+        store.save_messages([Save(user("look", Media("image", "image/png", data=bytes([n])))) for n in range(5)])
     swap_first_and_last_cell(path, table)
     with bough.connect(path) as store:
         reads: list[Callable[[], object]] = [

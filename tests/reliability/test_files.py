@@ -15,7 +15,7 @@ import apsw
 import pytest
 
 import bough
-from bough import Save, Store, user
+from bough import Media, Save, Store, trash, user
 from bough.db import files
 from bough.db.migrations import APPLICATION_ID, SCHEMA, VERSION
 from bough.db.sqlite import SQLite, wal_is_safe
@@ -431,7 +431,7 @@ def test_every_file_is_for_its_owner_only_whatever_the_umask(tmp_path: Path) -> 
         with Store(SQLite(place / "a.db", migrations=migrations)) as store:
             store.session("cli:a").save_turn(steps("two", 2))
             assert modes(place) == dict.fromkeys(
-                ["a.db", "a.db-wal", "a.db-shm", "a.db-lock", "a.db.v1.backup", "copy.db"], 0o600
+                ["a.db", "a.db-wal", "a.db-shm", "a.db-lock", f"a.db.v{VERSION}.backup", "copy.db"], 0o600
             )
     finally:
         os.umask(before)
@@ -520,8 +520,11 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(tmp_path: Path, sql: s
 
 
 def shape(connection: apsw.Connection) -> list[tuple[str, ...]]:
-    """What the schema says, without comments and white space."""
-    rows = connection.execute("SELECT type, name, tbl_name, ifnull(sql, '') FROM sqlite_master ORDER BY type, name")
+    """What the schema says, without comments, white space, and a table that SQLite never gives up."""
+    rows = connection.execute(
+        "SELECT type, name, tbl_name, ifnull(sql, '') FROM sqlite_master WHERE name <> 'sqlite_sequence' "
+        "ORDER BY type, name"
+    )
     return [(*row[:3], re.sub(r"\s+", " ", re.sub(r"--[^\n]*", "", row[3])).strip()) for row in rows]
 
 
@@ -535,6 +538,52 @@ def test_the_schema_is_the_sum_of_the_migrations() -> None:
     for table in ("state",):
         rows = [connection.execute(f"SELECT * FROM {table}").fetchall() for connection in (whole, summed)]
         assert rows[0] == rows[1]
+
+
+FIRST_SCHEMA = """
+INSERT INTO blobs VALUES (1, x'01', 3, NULL, 1);
+INSERT INTO blob_bytes VALUES (1, CAST('oak' AS BLOB));
+INSERT INTO messages (n, id, parent, turn, role, error, digest, created_at) VALUES
+  (1, 'aaaaaa', NULL, 1, 'user', 0, x'01', 10), (2, 'bbbbbb', 1, 1, 'assistant', 0, x'02', 11),
+  (3, 'cccccc', 2, NULL, 'user', 0, x'03', 12);
+INSERT INTO blocks (message, position, type, modality, mime, call_id, name, content, blob) VALUES
+  (1, 0, 'text', NULL, NULL, NULL, NULL, 'What is it?', NULL), (1, 1, 'media', 'image', 'image/png', NULL, NULL, NULL, 1),
+  (2, 0, 'text', NULL, NULL, NULL, NULL, 'I will look.', NULL), (2, 1, 'tool_call', NULL, NULL, 'c1', 'look', '{}', NULL);
+INSERT INTO sessions (n, key, head, revision, activity, created_at, updated_at) VALUES
+  (1, 'cli:a', 2, 1, 1, 10, 11), (7, 'cli:gone', NULL, 0, 2, 10, 11);
+DELETE FROM sessions WHERE n = 7;
+INSERT INTO turns (n, session, last, status, started_at) VALUES (1, 1, 2, 'complete', 10);
+UPDATE state SET highest = 4;
+PRAGMA user_version = 1;
+"""
+
+
+def test_a_file_of_the_first_schema_keeps_everything(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    connection = apsw.Connection(str(path))
+    connection.execute((Path(SCHEMA) / "migrations" / "0001-initial.sqlite.sql").read_text() + FIRST_SCHEMA)
+    deleted = {
+        "messages": [[4, "dddddd", 2, None, "user", None, None, None, 0, None, 0, b"\4", None, 13]],
+        "blocks": [[4, 0, None, "text", None, None, None, None, "Thanks", None, None, None, None],
+                   [4, 1, None, "media", "image", "image/png", None, None, None, None, 1, None, None]],
+        "turns": [], "externals": [], "sessions": [], "moved": [], "cut": [],
+    }  # fmt: skip
+    connection.execute("INSERT INTO trash VALUES (1, 'tttttt', 20, 'messages', 1, ?)", (trash.write(deleted),))
+    connection.execute("UPDATE blobs SET refs = 2")
+    connection.pragma("application_id", APPLICATION_ID)
+    connection.close()
+    with bough.connect(path) as store:
+        question, reply = store.session("cli:a").path()
+        oak = Media("image", "image/png", data=b"oak")
+        assert question.message == bough.user("What is it?", oak)
+        assert reply.message == bough.assistant("I will look.", bough.tool_call("c1", "look", "{}"))
+        assert store.get_messages(["cccccc"])[0].message == bough.Message("user", ())
+        assert store.restore("tttttt") == ["dddddd"]
+        assert store.get_messages(["dddddd"])[0].message == bough.user("Thanks", oak)
+        assert {finding.code for finding in store.verify()} == {"digest", "damaged_blob"}  # they were invented above
+        store.session("cli:b")
+        assert store.db.row("session_numbers") == (8,)  # a turn may still remember the seventh
+    assert (tmp_path / "a.db.v1.backup").exists()
 
 
 def test_a_file_says_whose_it_is_and_of_which_version(tmp_path: Path) -> None:

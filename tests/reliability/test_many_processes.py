@@ -18,7 +18,7 @@ import pytest
 import bough
 from bough import Save, Store, user
 from bough.db import StrPath
-from bough.db.migrations import SCHEMA
+from bough.db.migrations import SCHEMA, VERSION
 from bough.db.sqlite import SQLite
 from bough.opening import is_url
 
@@ -162,8 +162,8 @@ def later_migrations(directory: Path) -> Path:
     directory.mkdir()
     for step in (Path(SCHEMA) / "migrations").glob("*.sqlite.sql"):
         (directory / step.name).write_bytes(step.read_bytes())
-    (directory / "0002-invented.sqlite.sql").write_text("CREATE TABLE invented (n INTEGER PRIMARY KEY) STRICT;")
-    (directory / "0003-counted.sqlite.sql").write_text("INSERT INTO invented SELECT max(n) FROM messages;")
+    (directory / f"{VERSION + 1:04}-invented.sqlite.sql").write_text("CREATE TABLE invented (n INTEGER PRIMARY KEY) STRICT;")
+    (directory / f"{VERSION + 2:04}-counted.sqlite.sql").write_text("INSERT INTO invented SELECT max(n) FROM messages;")
     return directory
 
 
@@ -182,13 +182,13 @@ def test_eight_processes_migrating_one_file_at_once_migrate_it_once(tmp_path: Pa
         pids = together(open_migrated, [(path, migrations)] * WRITERS)
         connection = apsw.Connection(str(path))
         assert connection.execute("SELECT count(*) FROM invented").get == 1
-        assert connection.pragma("user_version") == 3
+        assert connection.pragma("user_version") == VERSION + 2
         connection.close()
         with Store(SQLite(path, migrations=migrations)) as store:
             turns = assert_sound(store)["cli:a"]
         assert turns[0] == "old"
         assert sorted(turns[1:]) == sorted(f"p{pid}" for pid in pids)
-        assert [backup.name for backup in tmp_path.glob(f"{number}.db.*backup")] == [f"{number}.db.v1.backup"]
+        assert [backup.name for backup in tmp_path.glob(f"{number}.db.*backup")] == [f"{number}.db.v{VERSION}.backup"]
 
 
 # Fairness and patience -----------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from bough.errors import Refused, SchemaTooNew, StorageError
 
 APPLICATION_ID = 0x626F7567  # "boug"
 SCHEMA = os.path.join(HERE, "schema")
-VERSION = 1
+VERSION = 2
 
 
 def steps(engine: str, directory: StrPath | None = None) -> list[tuple[int, str]]:

@@ -1,18 +1,26 @@
 -- What only PostgreSQL says this way. See queries.sql. `:namespace` is the namespace, for a statement that names it itself.
 
 -- fragment: newest_first
-ORDER BY m.n DESC, b.position
+ORDER BY 1 DESC, position
 
 -- fragment: oldest_first
-ORDER BY m.n, b.position
+ORDER BY 1, position
 
 -- name: path
-WITH RECURSIVE walk (n) AS (SELECT n FROM messages WHERE id = ? {walk})
-SELECT {node} FROM (SELECT n FROM walk LIMIT ?) page CROSS JOIN messages m ON m.n = page.n {blocks} {newest_first}
+WITH wanted (n, blocks) AS (
+    WITH RECURSIVE wanted (n, blocks, parent) AS (SELECT n, blocks, parent FROM messages WHERE id = ? {up})
+    SELECT n, blocks FROM wanted LIMIT ?
+)
+{load} {newest_first}
 
 -- name: session_path
-WITH RECURSIVE walk (n) AS (SELECT head FROM sessions WHERE key = ? AND head IS NOT NULL {walk})
-SELECT {node} FROM (SELECT n FROM walk LIMIT ?) page CROSS JOIN messages m ON m.n = page.n {blocks} {newest_first}
+WITH wanted (n, blocks) AS (
+    WITH RECURSIVE wanted (n, blocks, parent) AS (
+        SELECT m.n, m.blocks, m.parent FROM sessions s CROSS JOIN messages m ON m.n = s.head WHERE s.key = ? {up}
+    )
+    SELECT n, blocks FROM wanted LIMIT ?
+)
+{load} {newest_first}
 
 -- name: usage_by_day
 SELECT to_char(to_timestamp(t.started_at / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, {totals} FROM turns t

@@ -3,14 +3,24 @@
 -- of texts if it is called `names`. `{name}` stands for the fragment of that name. No statement names a namespace:
 -- PostgreSQL's are put into one.
 
--- fragment: node
--- What a node is made of: one row a block, and one with NULLs for a message without blocks.
-m.n, m.id, m.parent, m.turn, m.role, m.kind, m.covers, m.label, m.error, m.digest, m.envelope, m.created_at,
-m.weight, b.position, b.inside, b.type, b.modality, b.mime, b.call_id, b.name, b.content, b.packed, b.extra, b.raw,
-x.encoding, y.bytes
+-- fragment: load
+-- The messages that are `wanted`, one row each with its first block, and then one row for every further block.
+SELECT m.n, m.id, m.parent, m.turn, m.role, m.kind, m.covers, m.label, m.error, m.digest, m.envelope, m.created_at,
+       m.weight, m.blocks, 0 AS position, CAST(NULL AS integer) AS inside, m.type, m.modality, m.mime, m.call_id,
+       m.name, m.content, m.packed, m.extra, m.raw, x.encoding, y.bytes
+FROM wanted CROSS JOIN messages m ON m.n = wanted.n
+LEFT JOIN blobs x ON x.n = m.blob LEFT JOIN blob_bytes y ON y.n = m.blob
+UNION ALL
+SELECT b.message, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+       b.position, b.inside, b.type, b.modality, b.mime, b.call_id,
+       b.name, b.content, b.packed, b.extra, b.raw, x.encoding, y.bytes
+FROM wanted CROSS JOIN blocks b ON b.message = wanted.n AND wanted.blocks > 0
+LEFT JOIN blobs x ON x.n = b.blob LEFT JOIN blob_bytes y ON y.n = b.blob
 
--- fragment: blocks
-LEFT JOIN blocks b ON b.message = m.n LEFT JOIN blobs x ON x.n = b.blob LEFT JOIN blob_bytes y ON y.n = b.blob
+-- fragment: up
+-- The next step of a walk towards the root. A parent has a smaller number than its child, so the walk ends even where
+-- a hand made a cycle.
+UNION ALL SELECT m.n, m.blocks, m.parent FROM wanted CROSS JOIN messages m ON m.n = wanted.parent AND m.n < wanted.n
 
 -- fragment: walk
 UNION ALL
@@ -44,7 +54,8 @@ AND (?7 IS NULL OR m.n IN (
     WITH RECURSIVE walk (n) AS (SELECT head FROM sessions WHERE key = ?7 {walk}) SELECT n FROM walk))
 
 -- fragment: message_columns
-n, id, parent, turn, role, kind, covers, summary, weight, label, error, digest, envelope, created_at
+n, id, parent, blocks, turn, role, kind, covers, summary, weight, label, error, digest, envelope, created_at,
+type, modality, mime, call_id, name, content, packed, blob, extra, raw
 
 -- fragment: block_columns
 message, position, inside, type, modality, mime, call_id, name, content, packed, blob, extra, raw
@@ -66,13 +77,10 @@ kind, value, message, session
 -- name: path_from
 -- The end of a path: from a node up to where the path weighs less than the second parameter, but at least up to the
 -- node with the third number.
-WITH RECURSIVE walk (n) AS (
-    SELECT CAST(?1 AS bigint)
-    UNION ALL
-    SELECT p.n FROM walk CROSS JOIN messages m ON m.n = walk.n CROSS JOIN messages p ON p.n = m.parent
-    WHERE m.parent < walk.n AND (p.weight >= ?2 OR p.n >= ?3)
+WITH RECURSIVE wanted (n, blocks, parent) AS (
+    SELECT n, blocks, parent FROM messages WHERE n = ?1 {up} AND (m.weight >= ?2 OR m.n >= ?3)
 )
-SELECT {node} FROM walk CROSS JOIN messages m ON m.n = walk.n {blocks} {newest_first}
+{load} {newest_first}
 
 -- name: counted_turns
 -- The newest turns on a path whose size the provider has counted: that count, and the weight of the path there.
@@ -86,24 +94,27 @@ SELECT t.context_tokens, m.weight FROM back JOIN turns t ON t.n = back.turn JOIN
 WHERE t.context_tokens IS NOT NULL ORDER BY back.place LIMIT 1
 
 -- name: nodes
-SELECT {node} FROM json_each(?) wanted CROSS JOIN messages m ON m.n = wanted.value {blocks} {oldest_first}
+WITH wanted (n, blocks) AS (SELECT m.n, m.blocks FROM json_each(?) wanted CROSS JOIN messages m ON m.n = wanted.value)
+{load} {oldest_first}
 
 -- name: page_down
-SELECT {node} FROM (SELECT n FROM messages WHERE n < ? ORDER BY n DESC LIMIT ? OFFSET ?) page
-CROSS JOIN messages m ON m.n = page.n {blocks} {newest_first}
+WITH wanted (n, blocks) AS (SELECT n, blocks FROM messages WHERE n < ? ORDER BY n DESC LIMIT ? OFFSET ?)
+{load} {newest_first}
 
 -- name: page_up
-SELECT {node} FROM (SELECT n FROM messages WHERE n > ? ORDER BY n LIMIT ? OFFSET ?) page
-CROSS JOIN messages m ON m.n = page.n {blocks} {oldest_first}
+WITH wanted (n, blocks) AS (SELECT n, blocks FROM messages WHERE n > ? ORDER BY n LIMIT ? OFFSET ?)
+{load} {oldest_first}
 
 -- name: children
-SELECT {node} FROM messages m {blocks} WHERE m.parent = ? ORDER BY m.n, b.position
+WITH wanted (n, blocks) AS (SELECT n, blocks FROM messages WHERE parent = ? ORDER BY n)
+{load} {oldest_first}
 
 -- name: subtree
-WITH RECURSIVE below (n) AS (
-    SELECT CAST(? AS bigint) UNION ALL SELECT m.n FROM below CROSS JOIN messages m ON m.parent = below.n WHERE m.n > below.n
-)
-SELECT {node} FROM below CROSS JOIN messages m ON m.n = below.n {blocks} ORDER BY m.n, b.position
+WITH RECURSIVE below (n, blocks) AS (
+    SELECT n, blocks FROM messages WHERE n = ?
+    UNION ALL SELECT m.n, m.blocks FROM below CROSS JOIN messages m ON m.parent = below.n WHERE m.n > below.n
+), wanted (n, blocks) AS (SELECT n, blocks FROM below ORDER BY n)
+{load} {oldest_first}
 
 -- name: outline
 -- These messages, and all below them if the third parameter is 1, each with the block that tells best what it says:
@@ -112,14 +123,20 @@ WITH RECURSIVE below (n) AS (
     SELECT value FROM json_each(?1)
     UNION ALL SELECT m.n FROM below CROSS JOIN messages m ON m.parent = below.n WHERE m.n > below.n AND ?3 = 1
 )
-SELECT m.n, m.id, m.parent, m.turn, m.role, m.kind, m.label, m.created_at, t.status, b.type, b.name,
-       substr(b.content, 1, CAST(?2 AS integer)), b.packed, b.blob, x.encoding
+SELECT m.n, m.id, m.parent, m.turn, m.role, m.kind, m.label, m.created_at, t.status,
+       coalesce(b.type, m.type), CASE WHEN b.type IS NULL THEN m.name ELSE b.name END,
+       substr(CASE WHEN b.type IS NULL THEN m.content ELSE b.content END, 1, CAST(?2 AS integer)),
+       CASE WHEN b.type IS NULL THEN m.packed ELSE b.packed END, CASE WHEN b.type IS NULL THEN m.blob ELSE b.blob END,
+       x.encoding
 FROM below CROSS JOIN messages m ON m.n = below.n LEFT JOIN turns t ON t.n = m.turn
-LEFT JOIN blocks b ON b.message = m.n AND b.position = (
-    SELECT c.position FROM blocks c WHERE c.message = m.n AND c.type NOT IN ('extra', 'raw', 'envelope')
-    ORDER BY CASE c.type WHEN 'text' THEN 0 WHEN 'tool_call' THEN 1 WHEN 'thinking' THEN 3 ELSE 2 END,
-             CASE WHEN c.extra LIKE '_"file":%' THEN 1 ELSE 0 END, c.position LIMIT 1)
-LEFT JOIN blobs x ON x.n = b.blob ORDER BY m.n
+LEFT JOIN blocks b ON b.message = m.n AND b.position = CASE WHEN m.blocks > 0 THEN (
+    SELECT position FROM (
+        SELECT 0 AS position, m.type AS type, m.extra AS extra
+        UNION ALL SELECT position, type, extra FROM blocks WHERE message = m.n) said
+    ORDER BY CASE type WHEN 'text' THEN 0 WHEN 'tool_call' THEN 1 WHEN 'thinking' THEN 3 WHEN 'extra' THEN 4
+                       WHEN 'raw' THEN 4 WHEN 'envelope' THEN 4 ELSE 2 END,
+             CASE WHEN extra LIKE '_"file":%' THEN 1 ELSE 0 END, position LIMIT 1) END
+LEFT JOIN blobs x ON x.n = CASE WHEN b.type IS NULL THEN m.blob ELSE b.blob END ORDER BY m.n
 
 -- name: standing
 SELECT head, key FROM sessions WHERE head IN (SELECT value FROM json_each(?)) ORDER BY activity
@@ -176,7 +193,8 @@ SELECT n FROM messages WHERE parent IS NULL AND digest = ? ORDER BY n
 SELECT x.n, x.size, x.encoding FROM blobs x JOIN blob_bytes y ON y.n = x.n WHERE x.n = ?
 
 -- name: content_place
-SELECT content, packed, blob, type FROM blocks WHERE message = ? AND position = ?
+SELECT content, packed, blob, type FROM messages WHERE n = ?1 AND ?2 = 0 AND type IS NOT NULL
+UNION ALL SELECT content, packed, blob, type FROM blocks WHERE message = ?1 AND position = ?2
 
 -- The save path ------------------------------------------------------------------------------------------------------
 
@@ -192,7 +210,7 @@ FROM state LEFT JOIN messages p ON p.n = ?
 
 -- name: insert_message
 INSERT INTO messages ({message_columns})
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: insert_block
 INSERT INTO blocks ({block_columns})
@@ -485,7 +503,14 @@ SELECT b.message, b.position FROM blocks b WHERE NOT EXISTS (SELECT 1 FROM messa
 -- name: delete_homeless_blocks
 DELETE FROM blocks WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.n = blocks.message)
 
+-- name: missing_blocks
+SELECT m.id, m.blocks, (SELECT count(*) FROM blocks b WHERE b.message = m.n) FROM messages m
+WHERE m.blocks <> (SELECT count(*) FROM blocks b WHERE b.message = m.n)
+
 -- name: missing_blobs
+SELECT m.id, 0 FROM messages m
+WHERE m.blob IS NOT NULL AND NOT EXISTS (SELECT 1 FROM blobs x JOIN blob_bytes y ON y.n = x.n WHERE x.n = m.blob)
+UNION ALL
 SELECT m.id, b.position FROM blocks b JOIN messages m ON m.n = b.message
 WHERE b.blob IS NOT NULL AND NOT EXISTS (SELECT 1 FROM blobs x JOIN blob_bytes y ON y.n = x.n WHERE x.n = b.blob)
 
@@ -494,7 +519,8 @@ SELECT x.n, x.digest, x.size, x.encoding, y.bytes FROM blobs x JOIN blob_bytes y
 WHERE x.n > ? ORDER BY x.n LIMIT 1
 
 -- name: blob_counts
-SELECT x.n, x.refs, (SELECT count(*) FROM blocks b WHERE b.blob = x.n) FROM blobs x
+SELECT x.n, x.refs, (SELECT count(*) FROM messages m WHERE m.blob = x.n)
+                  + (SELECT count(*) FROM blocks b WHERE b.blob = x.n) FROM blobs x
 
 -- name: set_blob_refs
 UPDATE blobs SET refs = ? WHERE n = ?
@@ -554,8 +580,7 @@ DELETE FROM external_ids WHERE kind = ? AND value = ?
 SELECT indexed, index_format, coalesce((SELECT max(n) FROM messages), 0) FROM state
 
 -- name: unindexed
-SELECT {node} FROM (SELECT n FROM messages WHERE n > ? ORDER BY n LIMIT ?) page
-CROSS JOIN messages m ON m.n = page.n {blocks} {oldest_first}
+WITH wanted (n, blocks) AS (SELECT n, blocks FROM messages WHERE n > ? ORDER BY n LIMIT ?) {load} {oldest_first}
 
 -- name: index_again
 UPDATE state SET indexed = ?1 - 1 WHERE indexed >= ?1

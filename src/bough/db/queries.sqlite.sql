@@ -7,14 +7,15 @@
 -- Nothing, for the same reason.
 
 -- name: path
--- From a node up to the root, nearest first. A parent has a smaller number than its child, so the walk ends even where
--- a hand made a cycle.
-WITH RECURSIVE walk (n) AS (SELECT n FROM messages WHERE id = ? {walk} LIMIT ?)
-SELECT {node} FROM walk CROSS JOIN messages m ON m.n = walk.n {blocks}
+-- From a node up to the root, nearest first.
+WITH RECURSIVE wanted (n, blocks, parent) AS (SELECT n, blocks, parent FROM messages WHERE id = ? {up} LIMIT ?)
+{load}
 
 -- name: session_path
-WITH RECURSIVE walk (n) AS (SELECT head FROM sessions WHERE key = ? AND head IS NOT NULL {walk} LIMIT ?)
-SELECT {node} FROM walk CROSS JOIN messages m ON m.n = walk.n {blocks}
+WITH RECURSIVE wanted (n, blocks, parent) AS (
+    SELECT m.n, m.blocks, m.parent FROM sessions s CROSS JOIN messages m ON m.n = s.head WHERE s.key = ? {up} LIMIT ?
+)
+{load}
 
 -- name: usage_by_day
 SELECT strftime('%Y-%m-%d', t.started_at / 1000000, 'unixepoch') AS day, {totals} FROM turns t

@@ -6,33 +6,6 @@
 
 CREATE SCHEMA bough;
 
-CREATE TABLE bough.messages (
-    namespace  text COLLATE "C" NOT NULL,
-    n          bigint NOT NULL,
-    id         text COLLATE "C" NOT NULL,
-    parent     bigint,
-    turn       bigint,
-    role       text NOT NULL,
-    kind       text,
-    covers     bigint,
-    summary    bigint,
-    weight     bigint NOT NULL DEFAULT 0,
-    label      text COLLATE "C",
-    error      integer NOT NULL,
-    digest     bytea NOT NULL,
-    envelope   text,
-    created_at bigint NOT NULL,
-    UNIQUE (namespace, id),
-    CHECK (parent < n)
-);
-CREATE INDEX messages_parent ON bough.messages (namespace, parent) WHERE parent IS NOT NULL;
-CREATE INDEX messages_root ON bough.messages (namespace, digest) WHERE parent IS NULL;
--- Last: a planner that knows nothing of a table yet takes the newest of the indexes that begin alike, also for checking
--- references, and a connection that fills an empty database would read all of it for each row.
-ALTER TABLE bough.messages ADD PRIMARY KEY (namespace, n);
-ALTER TABLE bough.messages ALTER parent SET (n_distinct = -0.9); -- few have siblings, whatever a sample of a few says
-ALTER TABLE bough.messages ADD FOREIGN KEY (namespace, parent) REFERENCES bough.messages (namespace, n);
-
 CREATE TABLE bough.blobs (
     namespace text COLLATE "C" NOT NULL,
     n         bigint NOT NULL,
@@ -54,10 +27,50 @@ CREATE TABLE bough.blob_bytes (
 
 ALTER TABLE bough.blob_bytes ALTER bytes SET STORAGE EXTERNAL; -- compressed already, and read in pieces
 
+CREATE TABLE bough.messages (
+    namespace  text COLLATE "C" NOT NULL,
+    n          bigint NOT NULL,
+    id         text COLLATE "C" NOT NULL,
+    parent     bigint,
+    blocks     integer NOT NULL DEFAULT 0,
+    turn       bigint,
+    role       text NOT NULL,
+    kind       text,
+    covers     bigint,
+    summary    bigint,
+    weight     bigint NOT NULL DEFAULT 0,
+    label      text COLLATE "C",
+    error      integer NOT NULL,
+    digest     bytea NOT NULL,
+    envelope   text,
+    created_at bigint NOT NULL,
+    type       text,
+    modality   text,
+    mime       text,
+    call_id    text,
+    name       text,
+    content    text,
+    packed     bytea,
+    blob       bigint,
+    extra      text,
+    raw        text,
+    UNIQUE (namespace, id),
+    FOREIGN KEY (namespace, blob) REFERENCES bough.blobs (namespace, n),
+    CHECK (parent < n)
+);
+CREATE INDEX messages_parent ON bough.messages (namespace, parent) WHERE parent IS NOT NULL;
+CREATE INDEX messages_root ON bough.messages (namespace, digest) WHERE parent IS NULL;
+CREATE INDEX messages_blob ON bough.messages (namespace, blob) WHERE blob IS NOT NULL;
+-- Last: a planner that knows nothing of a table yet takes the newest of the indexes that begin alike, also for checking
+-- references, and a connection that fills an empty database would read all of it for each row.
+ALTER TABLE bough.messages ADD PRIMARY KEY (namespace, n);
+ALTER TABLE bough.messages ALTER parent SET (n_distinct = -0.9); -- few have siblings, whatever a sample of a few says
+ALTER TABLE bough.messages ADD FOREIGN KEY (namespace, parent) REFERENCES bough.messages (namespace, n);
+
 CREATE TABLE bough.blocks (
     namespace text COLLATE "C" NOT NULL,
     message   bigint NOT NULL,
-    position  integer NOT NULL,
+    position  integer NOT NULL CHECK (position > 0),
     inside    integer,
     type      text NOT NULL,
     modality  text,

@@ -7,6 +7,7 @@ CREATE TABLE messages (
     n          INTEGER PRIMARY KEY,
     id         TEXT NOT NULL UNIQUE,
     parent     INTEGER REFERENCES messages (n),
+    blocks     INTEGER NOT NULL DEFAULT 0, -- how many rows of `blocks` it has
     turn       INTEGER,                 -- n of the first message of its turn
     role       TEXT NOT NULL,
     kind       TEXT,                    -- NULL for an ordinary message, 'summary'
@@ -18,14 +19,25 @@ CREATE TABLE messages (
     digest     BLOB NOT NULL,
     envelope   TEXT,
     created_at INTEGER NOT NULL,
+    type       TEXT,                    -- its first block, as in `blocks`; NULL if it has none
+    modality   TEXT,
+    mime       TEXT,
+    call_id    TEXT,
+    name       TEXT,
+    content    TEXT,
+    packed     BLOB,
+    blob       INTEGER REFERENCES blobs (n),
+    extra      TEXT,
+    raw        TEXT,
     CHECK (parent < n)                  -- so a path always ends, even in a file edited by hand
 ) STRICT;
 CREATE INDEX messages_parent ON messages (parent) WHERE parent IS NOT NULL;
 CREATE INDEX messages_root ON messages (digest) WHERE parent IS NULL;
+CREATE INDEX messages_blob ON messages (blob) WHERE blob IS NOT NULL;
 
-CREATE TABLE blocks (
+CREATE TABLE blocks (                   -- every block after the first, which is in the row of its message
     message  INTEGER NOT NULL REFERENCES messages (n),
-    position INTEGER NOT NULL,
+    position INTEGER NOT NULL CHECK (position > 0),
     inside   INTEGER,                   -- position of the row that this one belongs to
     type     TEXT NOT NULL,             -- text, thinking, tool_call, tool_result, tool_error, media, media_url,
                                         -- media_file, other; and extra, raw, envelope: JSON too long for its column
@@ -38,8 +50,9 @@ CREATE TABLE blocks (
     blob     INTEGER REFERENCES blobs (n), -- or long text and everything binary
     extra    TEXT,
     raw      TEXT,
-    UNIQUE (message, position)
+    PRIMARY KEY (message, position)
 ) STRICT;
+CREATE INDEX blocks_blob ON blocks (blob) WHERE blob IS NOT NULL;
 
 CREATE TABLE blobs (
     n        INTEGER PRIMARY KEY,

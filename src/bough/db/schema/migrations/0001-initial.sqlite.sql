@@ -55,7 +55,7 @@ CREATE TABLE blob_bytes (               -- apart, so that counting does not writ
 ) STRICT;
 
 CREATE TABLE sessions (
-    n              INTEGER PRIMARY KEY,
+    n              INTEGER PRIMARY KEY AUTOINCREMENT, -- turns remember it after the session is gone
     key            TEXT NOT NULL UNIQUE,
     channel        TEXT,
     channel_id     TEXT,
@@ -110,11 +110,6 @@ CREATE INDEX turns_session ON turns (session);
 CREATE UNIQUE INDEX turns_idempotency ON turns (session, idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE INDEX turns_running ON turns (n) WHERE status = 'running';
 
-CREATE TABLE sketches (                 -- what has come so far of a reply that is still being written
-    turn    INTEGER PRIMARY KEY,
-    content TEXT NOT NULL               -- JSON: the label, and pairs of a block's type and its text
-) STRICT;
-
 CREATE TABLE trash (
     n          INTEGER PRIMARY KEY,
     id         TEXT NOT NULL UNIQUE,
@@ -142,11 +137,10 @@ CREATE INDEX external_ids_message ON external_ids (message) WHERE message IS NOT
 CREATE TABLE state (                    -- one row
     one          INTEGER PRIMARY KEY CHECK (one = 1),
     highest      INTEGER NOT NULL,      -- no message may be numbered up to here: such a number is in the trash
-    sessions     INTEGER NOT NULL,      -- nor a session: turns remember its number after it is gone
     indexed      INTEGER NOT NULL,      -- the search index knows the messages up to here
     index_format INTEGER NOT NULL
 ) STRICT;
-INSERT INTO state VALUES (1, 0, 0, 0, 1);
+INSERT INTO state VALUES (1, 0, 0, 1);
 
 CREATE VIRTUAL TABLE search USING fts5 (
     words, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2'
