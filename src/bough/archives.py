@@ -179,8 +179,7 @@ class Unpacking:
         return self.db.row("find_external", standing.kind_of(SOURCE), column(key)) is not None
 
     def _here(self, key: str) -> turns.State | None:
-        row = self.db.row("session_state", key) if is_plain(key) else None
-        return None if row is None else turns.State(*row)
+        return turns.find_state(self.db, key) if is_plain(key) else None
 
     def _stand(self, info: SessionInfo, now: int) -> None:
         self.sessions += 1

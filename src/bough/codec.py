@@ -43,6 +43,7 @@ BLOB_FROM = 8192
 JSON_INLINE = 512
 ESCAPE = "\x01"
 BESIDE = ("extra", "raw", "envelope")
+PLAIN = ("text", "tool_call", "tool_result")
 
 # Values are made directly where there are thousands of them: calling the class first takes half as long again.
 new_text: Callable[..., Text] = Text.__new__
@@ -86,6 +87,11 @@ def draft(message: Message) -> Draft:
     """The rows of a message. Raises `Invalid` for what is not a message or cannot be kept."""
     if not isinstance(message, Message) or message.role not in ROLES:
         raise Invalid(f"A message is bough.Message with a role of {', '.join(ROLES)}, not {message!r:.80}.")
+    if len(message.blocks) == 1 and message.envelope is None:
+        (only,) = message.blocks
+        if type(only) is Text and only.extra is only.raw is None:  # nearly every message
+            row = [0, None, "text", None, None, None, None, *place_text(only.text), None, None]
+            return Draft(message.role, int(message.error), None, estimate(message), [row])
     writer = _Writer()
     for block in message.blocks:
         writer.block(block)
@@ -230,8 +236,10 @@ def nodes(rows: Sequence[Row], lookup: Callable[[list[int]], dict[int, str]]) ->
         ) = row  # fmt: skip
         try:
             if type_ == "text" and blocks == 0 and envelope is extra is raw is None:
-                if content is None:
-                    content = _content(row) if packed is None else decompress(packed).decode("utf-8", "surrogatepass")
+                if packed is not None:
+                    content = decompress(packed).decode("utf-8", "surrogatepass")
+                elif content is None:
+                    content = _held(row)
                 message = new_message(Message, role, (new_text(Text, content, None, None),), error == 1, None)
             else:
                 message = _message(row, further.get(n, []))
@@ -275,26 +283,35 @@ def _names(rows: Sequence[Row], lookup: Callable[[list[int]], dict[int, str]]) -
 
 def _message(head: Row, further: list[Row]) -> Message:
     """A message from its own row and those of its further blocks."""
-    rows = [head, *further]
-    blocks = [_plain(row) for row in rows if row[POSITION] < len(rows)]
-    if head[ENVELOPE] is None and len(further) == head[BLOCKS] and all(blocks):
-        return Message(head[ROLE], tuple(blocks), head[ERROR] == 1)  # type: ignore[arg-type]
+    if head[ENVELOPE] is None and len(further) == head[BLOCKS]:
+        blocks = [_plain(row, place) for place, row in enumerate((head, *further))]
+        if all(blocks):
+            return Message(head[ROLE], tuple(blocks), head[ERROR] == 1)  # type: ignore[arg-type]
     return _general(head, further)
 
 
-def _plain(row: Row) -> Block | None:
+def _plain(row: Row, place: int) -> Block | None:
     """The block of nearly every row: a text, a call or a result, with nothing beside it. None for any other."""
-    content = _content(row) if row[INSIDE] is row[EXTRA] is row[RAW] is None else None
+    kind = row[TYPE]
+    if kind not in PLAIN or row[POSITION] != place or not row[INSIDE] is row[EXTRA] is row[RAW] is None:
+        return None
+    content = _content(row)
     if content is None:
         return None
-    kind = row[TYPE]
     if kind == "text":
         return new_text(Text, content, None, None)
     if kind == "tool_call":
         return ToolCall(uncolumn(row[CALL_ID]) or "", uncolumn(row[NAME]) or "", content)
-    if kind == "tool_result":
-        return ToolResult(uncolumn(row[CALL_ID]) or "", (new_text(Text, content, None, None),), False, uncolumn(row[NAME]))
-    return None
+    said = (new_text(Text, content, None, None),)
+    return ToolResult(uncolumn(row[CALL_ID]) or "", said, False, uncolumn(row[NAME]))
+
+
+def _held(row: Row) -> Any:
+    """What a row holds, and must hold unless it is one of those that may be empty."""
+    content = _content(row)
+    if content is None and row[TYPE] not in ("tool_result", "tool_error", "other"):
+        raise ValueError(f"the content of block {row[POSITION]} is gone")
+    return content
 
 
 def _content(row: Row) -> Any:
@@ -316,12 +333,9 @@ def _general(head: Row, further: list[Row]) -> Message:
         raise ValueError(f"it has {len(rows)} further blocks, and not {head[BLOCKS]}")
     if head[TYPE] is not None:
         rows.insert(0, head)
-    held = [_content(row) for row in rows]
-    for place, (row, content) in enumerate(zip(rows, held, strict=True)):
-        if row[POSITION] != place:
-            raise ValueError(f"block {place} is gone")
-        if content is None and row[TYPE] not in ("tool_result", "tool_error", "other"):
-            raise ValueError(f"the content of block {place} is gone")
+    if [row[POSITION] for row in rows] != list(range(len(rows))):
+        raise ValueError("a block of it is gone")
+    held = [_held(row) for row in rows]
     beside = {(row[INSIDE], row[TYPE]): held[row[POSITION]] for row in rows if row[TYPE] in BESIDE}
 
     def json_beside(position: int | None, kind: str, inline: str | None) -> Json:

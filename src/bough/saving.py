@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from bough import ids
 from bough.codec import Blob, Draft, column, draft, json_list
-from bough.db import Database
+from bough.db import Database, Row
 from bough.digest import digest
 from bough.errors import NotFound
 from bough.model import Message
@@ -72,26 +72,40 @@ class Ground:
         )
 
 
-def insert(db: Database, entries: Sequence[Entry], now: int, turn: int | None = None) -> list[Saved]:
-    """Stores the entries and says under which names. `turn` is a turn's number; with 0 the first entry opens one."""
+@value
+class Place:
+    """Where the next message stands: after the highest number in use, on the ground of its parent."""
+
+    highest: int
+    ground: Ground
+
+
+def insert(
+    db: Database, entries: Sequence[Entry], now: int, turn: int | None = None, place: Place | None = None
+) -> list[Saved]:
+    """Stores the entries and says under which names. `turn` is a turn's number; with 0 the first entry opens one.
+
+    `place` is that of the first entry, if the caller has just read it.
+    """
     if not entries:
         return []
-    highest, ground = _ground(db, entries[0].parent)
-    grounds, first = {entries[0].parent: ground}, highest + 1
+    if place is None:
+        place = find_place(db, entries[0].parent)
+    grounds, first = {entries[0].parent: place.ground}, place.highest + 1
     names = _names(db, entries)
     turn = first if turn == 0 else turn
     held = hold(db, [block[9] for entry in entries for block in entry.draft.blocks if block[9] is not None])
     messages, blocks = [], []
-    for place, entry in enumerate(entries):
-        n, d = first + place, entry.draft
+    for order, entry in enumerate(entries):
+        n, d = first + order, entry.draft
         parent = entry.parent if entry.after is None else first + entry.after
         if parent not in grounds:
-            grounds[parent] = _ground(db, parent)[1]
-        grounds[n] = ground = grounds[parent].under(entry, n, now + place)
+            grounds[parent] = find_place(db, parent).ground
+        grounds[n] = ground = grounds[parent].under(entry, n, now + order)
         kind = None if entry.kind == "message" else entry.kind
         rows = [(*block[:9], block[9] and held[block[9].digest], *block[10:]) for block in d.blocks]
         messages.append((
-            n, names[place], parent, max(len(rows) - 1, 0), entry.turn or turn, d.role, kind, entry.covers,
+            n, names[order], parent, max(len(rows) - 1, 0), entry.turn or turn, d.role, kind, entry.covers,
             ground.summary, ground.weight, column(entry.label), d.error, ground.digest, d.envelope, ground.time,
             *(rows[0][2:] if rows else NOTHING),
         ))  # fmt: skip
@@ -99,7 +113,7 @@ def insert(db: Database, entries: Sequence[Entry], now: int, turn: int | None = 
     db.run_many("insert_message", messages)
     if blocks:
         db.run_many("insert_block", blocks)
-    return [Saved(first + place, name) for place, name in enumerate(names)]
+    return [Saved(n, name) for n, name in enumerate(names, first)]
 
 
 def hold(db: Database, blobs: Sequence[Blob]) -> dict[bytes, int]:
@@ -131,19 +145,25 @@ def _names(db: Database, entries: Sequence[Entry]) -> list[str]:
 
 def next_number(db: Database) -> int:
     """The number that the next message gets; the ones after it follow."""
-    return _ground(db, None)[0] + 1
+    return find_place(db, None).highest + 1
 
 
 def taken(db: Database, wanted: list[str]) -> set[str]:
     return {row[0] for row in db.rows("taken", json_list(wanted))}
 
 
-def _ground(db: Database, n: int | None) -> tuple[int, Ground]:
-    """The highest number in use, and what a stored message gives to its children."""
-    row = db.row("ground", n)
+def find_place(db: Database, parent: int | None) -> Place:
+    """Where a message stands that follows a stored one, or begins a tree. Raises `NotFound`."""
+    row = db.row("ground", parent)
     assert row is not None
-    if n is None:
-        return row[0], Ground()
-    if row[1] is None:
+    return place_of(parent, row)
+
+
+def place_of(parent: int | None, row: Row) -> Place:
+    """The place that a row tells: the highest number in use, and what the parent gives to its children."""
+    highest, digest, *rest = row
+    if parent is None:
+        return Place(highest, Ground())
+    if digest is None:
         raise NotFound("The message to continue from was deleted in the meantime; nothing was saved.")
-    return row[0], Ground(*row[1:])
+    return Place(highest, Ground(digest, *rest))

@@ -19,7 +19,7 @@ from bough.digest import short_hash
 from bough.errors import Busy, Conflict, Invalid, NotFound, Refused
 from bough.model import Json, Message, Status, Text, Thinking, Usage
 from bough.owner import is_dead
-from bough.saving import Entry, Saved, insert
+from bough.saving import Entry, Place, Saved, insert, place_of
 from bough.values import value, workpiece
 
 NO_REPLY = "No reply was added."
@@ -84,6 +84,12 @@ class State:
     lease_turn: int | None
     lease_owner: str | None
     lease_until: int | None
+    ground: Row = ()
+
+    @property
+    def place(self) -> Place:
+        """Where its next message stands. Raises `NotFound` when the message before it is gone."""
+        return place_of(self.head, self.ground)
 
 
 def patience(seconds: float) -> Iterator[float]:
@@ -97,10 +103,15 @@ def patience(seconds: float) -> Iterator[float]:
 
 
 def state(db: Database, key: str) -> State:
-    row = db.row("session_state", key)
-    if row is None:
+    found = find_state(db, key)
+    if found is None:
         raise NotFound(f"There is no session {key!r}; it was deleted.")
-    return State(*row)
+    return found
+
+
+def find_state(db: Database, key: str) -> State | None:
+    row = db.row("session_state", key)
+    return None if row is None else State(*row[:7], row[7:])
 
 
 def free(db: Database, key: str, now: int) -> State:
@@ -111,7 +122,7 @@ def free(db: Database, key: str, now: int) -> State:
     if is_leased(session, now):
         raise Busy(f"Session {key!r} is in the middle of another turn; wait for it, or fork.")
     interrupt_abandoned(db, (session.lease_turn, session.n, session.lease_turn), now)
-    return session
+    return state(db, key)
 
 
 def is_leased(session: State, now: int) -> bool:
@@ -160,7 +171,7 @@ def open_turn(
     if idempotency_key is not None and (done := completed(db, session.n, idempotency_key)):
         return _reload(db, done, session.n, owner, repeated=True)
     entry.parent = session.head
-    (first,) = insert(db, [entry], now, turn=0)
+    (first,) = insert(db, [entry], now, turn=0, place=session.place)
     insert_turn(db, session, first.n, first.n, "running", provenance, idempotency_key, now, None)
     db.run("take_lease", first.n, owner, now + int(lease * 1_000_000), session.n)
     return Opened(first.n, first.id, session.n, session.head, first.n, owner, provenance)
@@ -212,18 +223,17 @@ def finish(db: Database, turn: Opened, status: Status, error: str | None, now: i
     row = db.row("leased_session", turn.session, turn.owner)
     if row is None:
         return "interrupted", "Someone took over, and put the turn aside."
-    session = State(*row)
     if settle(db, turn.n, now) and status == "complete":
         status, error = "interrupted", UNFINISHED
     last = db.row("step", turn.last)
     if status == "complete" and (last is None or last[3] == "user"):
         status, error = "interrupted", NO_REPLY
-    if status == "complete" and session.head != turn.parent:
+    if status == "complete" and row[0] != turn.parent:
         status, error = "interrupted", "The session moved on in the meantime."
     db.run("end_turn", status, column(error), now, turn.n)
     if status == "complete":
-        db.run("move_head", turn.last, now, session.n)
-    db.run("drop_lease", session.n)
+        db.run("move_head", turn.last, now, turn.session)
+    db.run("drop_lease", turn.session)
     return status, error
 
 
@@ -280,7 +290,7 @@ def save_turn(
     if after is not None and after != session.head:
         raise Conflict(f"Session {key!r} has moved on since then; nothing was saved. Fork, or read it again.")
     entries[0].parent = session.head
-    saved = insert(db, entries, now, turn=0)
+    saved = insert(db, entries, now, turn=0, place=session.place)
     insert_turn(db, session, saved[0].n, saved[-1].n, "complete", provenance, idempotency_key, now, now)
     db.run("move_head", saved[-1].n, now, session.n)
     return [one.id for one in saved]

@@ -182,8 +182,9 @@ def test_every_table_is_distributed_by_namespace_and_placed_together(cluster: st
     assert distribute(cluster) == []
     with psycopg.connect(cluster) as admin:
         told = admin.execute("SELECT logicalrelid::text, told FROM pg_dist_partition").fetchall()
-    assert told[0] == ("bough.messages", "namespace beside default")
-    assert {beside for _, beside in told[1:]} == {"namespace beside bough.messages"}
+    first = f"bough.{TABLES[0]}"
+    assert told[0] == (first, "namespace beside default")
+    assert {beside for _, beside in told[1:]} == {f"namespace beside {first}"}
 
 
 def test_what_is_referred_to_is_distributed_first(cluster: str) -> None:

@@ -26,6 +26,9 @@ UNION ALL SELECT m.n, m.blocks, m.parent FROM wanted CROSS JOIN messages m ON m.
 UNION ALL
 SELECT m.parent FROM walk CROSS JOIN messages m ON m.n = walk.n WHERE m.parent < walk.n
 
+-- fragment: highest
+(SELECT max(n) FROM (SELECT max(n) AS n FROM messages UNION ALL SELECT highest FROM state) used)
+
 -- fragment: session
 SELECT s.key, s.channel, s.channel_id, h.id, s.revision, s.directory, s.title, s.agent, s.model, p.key, c.id,
        s.forked_from, s.extra, s.created_at, s.updated_at, s.activity
@@ -106,15 +109,14 @@ WITH wanted (n, blocks) AS (SELECT n, blocks FROM messages WHERE n > ? ORDER BY 
 {load} {oldest_first}
 
 -- name: children
-WITH wanted (n, blocks) AS (SELECT n, blocks FROM messages WHERE parent = ? ORDER BY n)
-{load} {oldest_first}
+WITH wanted (n, blocks) AS (SELECT n, blocks FROM messages WHERE parent = ?) {load} ORDER BY 1, position
 
 -- name: subtree
-WITH RECURSIVE below (n, blocks) AS (
+WITH RECURSIVE wanted (n, blocks) AS (
     SELECT n, blocks FROM messages WHERE n = ?
-    UNION ALL SELECT m.n, m.blocks FROM below CROSS JOIN messages m ON m.parent = below.n WHERE m.n > below.n
-), wanted (n, blocks) AS (SELECT n, blocks FROM below ORDER BY n)
-{load} {oldest_first}
+    UNION ALL SELECT m.n, m.blocks FROM wanted CROSS JOIN messages m ON m.parent = wanted.n WHERE m.n > wanted.n
+)
+{load} ORDER BY 1, position
 
 -- name: outline
 -- These messages, and all below them if the third parameter is 1, each with the block that tells best what it says:
@@ -199,14 +201,12 @@ UNION ALL SELECT content, packed, blob, type FROM blocks WHERE message = ?1 AND 
 -- The save path ------------------------------------------------------------------------------------------------------
 
 -- name: taken
-SELECT m.id FROM json_each(?1) names CROSS JOIN messages m ON m.id = names.value
-UNION ALL SELECT t.name FROM json_each(?1) names CROSS JOIN trash_names t ON t.name = names.value
+SELECT names.value FROM json_each(?) names WHERE EXISTS (SELECT 1 FROM messages m WHERE m.id = names.value)
+                                              OR EXISTS (SELECT 1 FROM trash_names t WHERE t.name = names.value)
 
 -- name: ground
 -- The highest number in use, and what a message gives to its children.
-SELECT (SELECT max(n) FROM (SELECT max(n) AS n FROM messages UNION ALL SELECT highest FROM state) used),
-       p.digest, p.created_at, p.weight, p.summary
-FROM state LEFT JOIN messages p ON p.n = ?
+SELECT {highest}, p.digest, p.created_at, p.weight, p.summary FROM state LEFT JOIN messages p ON p.n = ?
 
 -- name: insert_message
 INSERT INTO messages ({message_columns})
@@ -260,10 +260,13 @@ LEFT JOIN messages m ON m.n = e.message
 {session} WHERE s.n = ?
 
 -- name: session_state
-SELECT n, key, head, revision, lease_turn, lease_owner, lease_until FROM sessions WHERE key = ?
+-- What a writer must know of a session, and the ground that its next message stands on.
+SELECT s.n, s.key, s.head, s.revision, s.lease_turn, s.lease_owner, s.lease_until, {highest},
+       p.digest, p.created_at, p.weight, p.summary
+FROM sessions s LEFT JOIN messages p ON p.n = s.head WHERE s.key = ?
 
 -- name: leased_session
-SELECT n, key, head, revision, lease_turn, lease_owner, lease_until FROM sessions WHERE n = ? AND lease_owner = ?
+SELECT head FROM sessions WHERE n = ? AND lease_owner = ?
 
 -- name: sessions
 {session} WHERE s.activity < ?1 AND (s.channel = ?2 OR ?2 IS NULL) AND (s.directory = ?3 OR ?3 IS NULL)

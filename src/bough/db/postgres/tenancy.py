@@ -47,11 +47,12 @@ def distribute(url: str) -> list[str]:
                 f"{name} has no Citus extension: there is nothing to spread the tables over; they stay as they are. "
                 "To have many machines, run CREATE EXTENSION citus there, add the nodes, and do this again."
             )
+        first = f"bough.{TABLES[0]}"
         spread = {table for (table,) in connection.execute("SELECT logicalrelid::text FROM pg_dist_partition")}
         wanted = [f"bough.{table}" for table in TABLES if f"bough.{table}" not in spread]
         with connection.transaction():
             for table in wanted:  # what is referred to comes before what refers to it
-                beside = "default" if table == "bough.messages" else "bough.messages"
+                beside = "default" if table == first else first
                 command = "SELECT create_distributed_table({}, 'namespace', colocate_with => {})"
                 _do(connection, command, sql.Literal(table), sql.Literal(beside))
         return wanted

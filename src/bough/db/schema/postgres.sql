@@ -111,11 +111,9 @@ CREATE TABLE bough.sessions (
     created_at     bigint NOT NULL,
     updated_at     bigint NOT NULL,
     PRIMARY KEY (namespace, n),
-    UNIQUE (namespace, key),
-    FOREIGN KEY (namespace, head) REFERENCES bough.messages (namespace, n)
+    UNIQUE (namespace, key)
 );
 CREATE INDEX sessions_activity ON bough.sessions (namespace, activity);
-CREATE INDEX sessions_head ON bough.sessions (namespace, head) WHERE head IS NOT NULL;
 CREATE INDEX sessions_parent ON bough.sessions (namespace, parent) WHERE parent IS NOT NULL;
 CREATE INDEX sessions_directory ON bough.sessions (namespace, directory) WHERE directory IS NOT NULL;
 

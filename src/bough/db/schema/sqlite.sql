@@ -73,7 +73,7 @@ CREATE TABLE sessions (
     channel        TEXT,
     channel_id     TEXT,
     directory      TEXT,
-    head           INTEGER REFERENCES messages (n),
+    head           INTEGER,             -- n of a message; neither checked nor indexed: every turn writes it
     revision       INTEGER NOT NULL,    -- counts the moves of the head
     activity       INTEGER NOT NULL,    -- the order of last use, without a clock
     parent         INTEGER,             -- n of the session that delegated to this one
@@ -90,7 +90,6 @@ CREATE TABLE sessions (
     updated_at     INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX sessions_activity ON sessions (activity);
-CREATE INDEX sessions_head ON sessions (head) WHERE head IS NOT NULL;
 CREATE INDEX sessions_parent ON sessions (parent) WHERE parent IS NOT NULL;
 CREATE INDEX sessions_directory ON sessions (directory) WHERE directory IS NOT NULL;
 
