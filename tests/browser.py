@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+
+from tests.once import once
 
 PACKAGE = "@sparticuz/chromium@153.0.0"
 """Chromium for Linux on x86-64, with the libraries and a font that a bare machine lacks."""
@@ -35,15 +34,6 @@ def chromium() -> tuple[str, dict[str, str]]:
         if not (place / "chromium").exists():
             fetch(place)
     return str(place / "chromium"), {"LD_LIBRARY_PATH": str(place / "lib"), "FONTCONFIG_PATH": str(place)}
-
-
-@contextmanager
-def once(place: Path) -> Iterator[Path]:
-    """Two test runs at a time must not unpack into one directory."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with open(f"{place}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield place
 
 
 def fetch(place: Path) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -17,6 +16,8 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from tests.ports import answers, free_port
 
 NOBODY = 65534
 PATIENCE = 60
@@ -68,7 +69,7 @@ class Server:
         assert self._process is not None
         self._process.kill()
         self._process.wait()
-        while socket_answers(self.port):
+        while answers(self.port):
             time.sleep(0.01)
 
     def stop(self) -> None:
@@ -116,14 +117,3 @@ def installed() -> Path:
     assert spec is not None
     assert spec.origin is not None, "install bough[test]"
     return Path(spec.origin).parent / "pginstall" / "bin"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def socket_answers(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0

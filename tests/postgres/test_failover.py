@@ -14,10 +14,11 @@ import pytest
 
 import bough
 from bough import Store, assistant, user
+from tests.ports import free_port
 from tests.reliability.checks import assert_sound, steps
 from tests.reliability.crew import processes, together
 
-from .server import Server, free_port
+from .server import Server
 
 KILLS = 3
 PATIENCE = 60
