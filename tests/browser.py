@@ -44,9 +44,10 @@ def fetch(place: Path) -> None:
     environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
 
     def run(*command: str | Path) -> None:
-        subprocess.run(command, cwd=work, env=environment, check=True, capture_output=True)
+        done = subprocess.run(command, cwd=work, env=environment, check=False, capture_output=True, text=True)
+        assert done.returncode == 0, f"{command} said {done.stderr or done.stdout}"
 
-    run(programs / "npm", "pack", "--silent", PACKAGE)
+    run(programs / "npm", "pack", PACKAGE)
     unpack(next(work.glob("*.tgz")), work)
     packed = [str(file) for file in (work / "package" / "bin").glob("*.br")]
     run(programs / "node", "-e", UNPACK, *packed)

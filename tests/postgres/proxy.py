@@ -21,7 +21,8 @@ class Proxy:
         parts = urlsplit(url)
         self._server = (parts.hostname or "", parts.port or 5432)
         self._listener = socket.create_server(("127.0.0.1", 0))
-        self.url = parts._replace(netloc=f"postgres@127.0.0.1:{self._listener.getsockname()[1]}").geturl()
+        who, at, _ = parts.netloc.rpartition("@")
+        self.url = parts._replace(netloc=f"{who}{at}127.0.0.1:{self._listener.getsockname()[1]}").geturl()
         self.waits = 0
         self.cuts = 0
         self._cut: Literal["before", "after"] | None = None
