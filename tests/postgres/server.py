@@ -28,7 +28,7 @@ FAST = ("fsync=off", "full_page_writes=off", "autovacuum=off")
 class Server:
     """One node. `url` is where it listens, also after a restart."""
 
-    def __init__(self, settings: Sequence[str] = ()) -> None:
+    def __init__(self, settings: Sequence[str] = (), standby_of: Server | None = None) -> None:
         self.home = Path(tempfile.mkdtemp(prefix="bough-postgres-"))
         self.port = free_port()
         self.url = f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
@@ -36,7 +36,12 @@ class Server:
         self._process: subprocess.Popen[bytes] | None = None
         self._hand_over(self.home)
         self.binaries = self._reachable(installed())
-        self._run("initdb", "-D", self.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N")
+        if standby_of is None:
+            self._run(
+                "initdb", "-D", self.data, "-U", "postgres", "-A", "trust", "--locale=C.UTF-8", "-E", "UTF8", "-N"
+            )
+        else:
+            self._run("pg_basebackup", "-D", self.data, "-d", standby_of.url, "-R", "-c", "fast", "-N")
 
     @property
     def data(self) -> str:
@@ -63,6 +68,10 @@ class Server:
                 return False
             time.sleep(0.02)
         return True
+
+    def promote(self) -> None:
+        """Makes a standby the one that takes writes."""
+        self._run("pg_ctl", "promote", "-D", self.data)
 
     def kill(self) -> None:
         """As a power cut would: no process of it lives on, nothing is said to anybody."""
