@@ -18,7 +18,7 @@ run: $(INSTALLED)
 
 test: $(READY) lint
 	$(BIN)/cog --check $(DOCS)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 lint: $(READY)
 	$(BIN)/ruff check .

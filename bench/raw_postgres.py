@@ -1,6 +1,7 @@
-"""The other contestant on a server: the same rows written straight through psycopg, into bough's own tables.
+"""The other contestant on a server: the same content written straight through psycopg, into bough's own tables.
 
-As `raw` does for SQLite: no compression, no hashing, no leases; rows prepared before the clock starts, tuples read.
+As `raw` does for SQLite: a row for each message and one for each of its blocks; no compression, no hashing, no leases;
+rows prepared before the clock starts, tuples read.
 """
 
 from __future__ import annotations
@@ -14,6 +15,14 @@ import psycopg
 from bench.raw import DIGEST, RawMessage, Row, short_id
 
 NAMESPACE = "raw"
+BLOCKS = """
+CREATE SCHEMA IF NOT EXISTS raw;
+CREATE TABLE IF NOT EXISTS raw.blocks (
+    namespace text COLLATE "C" NOT NULL, message bigint NOT NULL, position integer NOT NULL, type text NOT NULL,
+    modality text, mime text, call_id text, name text, content text, packed bytea,
+    PRIMARY KEY (namespace, message, position),
+    FOREIGN KEY (namespace, message) REFERENCES bough.messages (namespace, n)
+)"""
 SESSION = "SELECT n, head FROM bough.sessions WHERE namespace = $1 AND key = $2 FOR UPDATE"
 HIGHEST = "SELECT coalesce(max(n), 0) FROM bough.messages WHERE namespace = $1"
 INSERT_SESSION = """
@@ -24,7 +33,7 @@ INSERT_MESSAGE = """
 INSERT INTO bough.messages (namespace, n, id, parent, turn, role, error, digest, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $8)"""
 INSERT_BLOCK = """
-INSERT INTO bough.blocks (namespace, message, position, type, modality, mime, call_id, name, content, packed)
+INSERT INTO raw.blocks (namespace, message, position, type, modality, mime, call_id, name, content, packed)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"""
 INSERT_TURN = """
 INSERT INTO bough.turns (namespace, n, session, parent, last, status, started_at, finished_at)
@@ -42,7 +51,7 @@ WITH RECURSIVE walk (n) AS (
 SELECT m.id, m.parent, m.role, m.created_at, b.position, b.type, b.modality, b.mime, b.call_id, b.name,
        b.content, b.packed
 FROM walk JOIN bough.messages m ON m.namespace = $1 AND m.n = walk.n
-JOIN bough.blocks b ON b.namespace = $1 AND b.message = m.n ORDER BY m.n DESC, b.position"""
+JOIN raw.blocks b ON b.namespace = $1 AND b.message = m.n ORDER BY m.n DESC, b.position"""
 
 
 class RawServer:
@@ -52,6 +61,7 @@ class RawServer:
         self.connection: psycopg.Connection[Row] = psycopg.connect(
             url, autocommit=True, cursor_factory=psycopg.RawCursor
         )
+        self.connection.execute(BLOCKS)
 
     def session(self, key: str) -> None:
         self._run(INSERT_SESSION, key, time.time_ns() // 1000)

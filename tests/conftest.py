@@ -9,11 +9,17 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from bough.db import StrPath
+from tests.once import once
 from tests.postgres.server import FAST, Server
 
 BACKENDS = ["sqlite", "postgres"]
+
+# How long an example takes says how busy the machine is, and nothing about bough.
+settings.register_profile("unhurried", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")
@@ -54,6 +60,6 @@ def weights_cache(request: pytest.FixtureRequest) -> Path:
     from bough.providers import weights
 
     assert request.config.cache is not None
-    directory = request.config.cache.mkdir("weights")
-    weights.install(directory)
+    with once(request.config.cache.mkdir("weights")) as directory:
+        weights.install(directory)
     return directory

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,11 +13,12 @@ import pytest
 
 import bough
 from bough import Media, NotFound, Refused, Store, Usage, aio, assistant, tool_call, tool_result, user
+from tests.reliability.crew import processes
 
 LONG = "What a bough is, told at length. " * 2_000
 
 
-@pytest.fixture(params=["sqlite to sqlite", "sqlite to postgres", "postgres to sqlite"])
+@pytest.fixture(params=["sqlite to sqlite", "sqlite to postgres", "postgres to sqlite", "postgres to postgres"])
 def connect(request: pytest.FixtureRequest, tmp_path: Path, namespace: str) -> Callable[[str], Store]:
     """Opens the source or the target, as often as it is called."""
     source, _, target = request.param.partition(" to ")
@@ -135,6 +138,29 @@ def test_a_copy_that_was_broken_off_goes_on(stores: tuple[Store, Store], monkeyp
     assert target.verify() == []
     source.copy_to(target)
     assert told(target) == told(source)
+
+
+def test_a_copy_whose_process_was_killed_goes_on(
+    connect: Callable[[str], Store], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with connect("source") as source:
+        fill(source)
+    monkeypatch.setattr("bough.copying.PAGE", 4)
+
+    def copy_and_die() -> None:
+        with connect("source") as source, connect("target") as target:
+            source.copy_to(target, lambda done, _: os.kill(os.getpid(), signal.SIGKILL) if done > 4 else None)
+
+    connect("target").close()
+    process = processes.Process(target=copy_and_die)
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    with connect("source") as source, connect("target") as target:
+        assert 4 < len(list(target.list_messages())) < len(list(source.list_messages()))
+        source.copy_to(target)
+        assert told(target) == told(source)
+        assert target.verify() == []
 
 
 def test_the_source_may_be_written_to_while_it_is_copied(

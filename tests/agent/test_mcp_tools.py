@@ -18,6 +18,7 @@ from bough.agent import Agent, Limits, Stop, run
 from bough.agent.mcp import Server, Servers
 from bough.errors import ToolError
 from tests.agent.speaker import Line, Speaker
+from tests.ports import answers, free_port
 
 SCRIPT = str(Path(__file__).with_name("mcp_server.py"))
 COMMAND = (sys.executable, SCRIPT)
@@ -232,15 +233,11 @@ def test_a_server_that_speaks_only_the_older_protocol_is_used_and_heard(session:
 @pytest.fixture(scope="module")
 def web() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """A server over HTTP: its address and its process."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     process = subprocess.Popen([*COMMAND, str(port)])
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        with socket.socket() as trying:
-            if trying.connect_ex(("127.0.0.1", port)) == 0:
-                break
+    deadline = time.monotonic() + 90
+    while not answers(port):
+        assert time.monotonic() < deadline, "it does not answer"
         time.sleep(0.05)
     yield f"http://127.0.0.1:{port}/mcp", process
     process.kill()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import apsw
+
 import bough
 from tests.cli.bough_process import Shell
 
@@ -24,6 +26,19 @@ def test_copying_again_brings_only_what_is_new(kept: Shell) -> None:
     with bough.connect(kept.db) as store:
         store.session("cli:new").save_turn([bough.user("new"), bough.assistant("newer")])
     assert json.loads(kept("db", "copy", "chats.db", "copy.db", "--json").out)["messages"] == 2
+
+
+def test_a_copy_that_was_damaged_is_not_called_verified(kept: Shell) -> None:
+    with bough.connect(kept.db) as store:
+        store.session("cli:new").save_turn([bough.user("oak " * 10_000), bough.assistant("long")])
+    assert kept("db", "copy", "chats.db", "copy.db").status == 0
+    connection = apsw.Connection(str(kept.directory / "copy.db"))
+    connection.execute("UPDATE blob_bytes SET bytes = x'00'")
+    connection.close()
+    again = kept("db", "copy", "chats.db", "copy.db")
+    assert again.status != 0
+    assert "The copy is not sound" in again.err
+    assert "Verified" not in again.err
 
 
 def test_a_source_that_is_not_there_makes_no_file(sh: Shell) -> None:

@@ -21,10 +21,14 @@ class Proxy:
         parts = urlsplit(url)
         self._server = (parts.hostname or "", parts.port or 5432)
         self._listener = socket.create_server(("127.0.0.1", 0))
-        self.url = parts._replace(netloc=f"postgres@127.0.0.1:{self._listener.getsockname()[1]}").geturl()
+        who, at, _ = parts.netloc.rpartition("@")
+        self.url = parts._replace(netloc=f"{who}{at}127.0.0.1:{self._listener.getsockname()[1]}").geturl()
         self.waits = 0
         self.cuts = 0
         self._cut: Literal["before", "after"] | None = None
+        self._fuse = self._every = 0
+        self._when = "before"
+        self._silent = False
         self.is_open = True
         self.closes_when_cut = False
         self._ends: list[socket.socket] = []
@@ -54,9 +58,10 @@ class Proxy:
         before = b""
         with suppress(OSError):
             for kind, message in messages(client):
-                self.waits += kind in WAITING and before not in WAITING
+                waits = kind in WAITING and before not in WAITING
+                self.waits += waits
                 before = kind
-                if b"COMMIT" in message and self._cuts("before"):
+                if (waits and self._burns_out()) or (b"COMMIT" in message and self._cuts("before")):
                     break
                 server.sendall(message)
         hang_up(client, server)
@@ -64,14 +69,29 @@ class Proxy:
     def _answer(self, client: socket.socket, server: socket.socket) -> None:
         with suppress(OSError):
             while data := server.recv(65536):
-                if b"COMMIT\0" in data and self._cuts("after"):
+                if self._silent or (b"COMMIT\0" in data and self._cuts("after")):
                     break
                 client.sendall(data)
+        self._silent = False
         hang_up(client, server)
 
     def cut(self, when: Literal["before", "after"]) -> None:
         """Cuts the line at the next commit: before the server hears of it, or after it has done it."""
         self._cut = when
+
+    def cut_often(self, first: int, every: int, when: Literal["before", "after"]) -> None:
+        """Cuts the line at the first of so many waits, and at every so many more: before it is heard, or after."""
+        self._fuse, self._every, self._when = first, every, when
+
+    def _burns_out(self) -> bool:
+        """Whether the line is cut before the server hears more. It may also be cut when it has answered."""
+        self._fuse -= 1
+        if self._fuse != 0:
+            return False
+        self._fuse = self._every
+        self.cuts += 1
+        self._silent = self._when == "after"
+        return not self._silent
 
     def hang_up(self) -> None:
         """Cuts every line there is; new ones may be opened."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -17,6 +16,8 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from tests.ports import answers, free_port
 
 NOBODY = 65534
 PATIENCE = 60
@@ -27,7 +28,7 @@ FAST = ("fsync=off", "full_page_writes=off", "autovacuum=off")
 class Server:
     """One node. `url` is where it listens, also after a restart."""
 
-    def __init__(self, settings: Sequence[str] = ()) -> None:
+    def __init__(self, settings: Sequence[str] = (), standby_of: Server | None = None) -> None:
         self.home = Path(tempfile.mkdtemp(prefix="bough-postgres-"))
         self.port = free_port()
         self.url = f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
@@ -35,7 +36,12 @@ class Server:
         self._process: subprocess.Popen[bytes] | None = None
         self._hand_over(self.home)
         self.binaries = self._reachable(installed())
-        self._run("initdb", "-D", self.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N")
+        if standby_of is None:
+            self._run(
+                "initdb", "-D", self.data, "-U", "postgres", "-A", "trust", "--locale=C.UTF-8", "-E", "UTF8", "-N"
+            )
+        else:
+            self._run("pg_basebackup", "-D", self.data, "-d", standby_of.url, "-R", "-c", "fast", "-N")
 
     @property
     def data(self) -> str:
@@ -63,12 +69,16 @@ class Server:
             time.sleep(0.02)
         return True
 
+    def promote(self) -> None:
+        """Makes a standby the one that takes writes."""
+        self._run("pg_ctl", "promote", "-D", self.data)
+
     def kill(self) -> None:
         """As a power cut would: no process of it lives on, nothing is said to anybody."""
         assert self._process is not None
         self._process.kill()
         self._process.wait()
-        while socket_answers(self.port):
+        while answers(self.port):
             time.sleep(0.01)
 
     def stop(self) -> None:
@@ -116,14 +126,3 @@ def installed() -> Path:
     assert spec is not None
     assert spec.origin is not None, "install bough[test]"
     return Path(spec.origin).parent / "pginstall" / "bin"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def socket_answers(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0

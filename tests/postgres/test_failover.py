@@ -10,14 +10,16 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import psycopg
 import pytest
 
 import bough
 from bough import Store, assistant, user
+from tests.ports import free_port
 from tests.reliability.checks import assert_sound, steps
 from tests.reliability.crew import processes, together
 
-from .server import Server, free_port
+from .server import Server
 
 KILLS = 3
 PATIENCE = 60
@@ -50,15 +52,20 @@ def write(store: Store, name: str, stopped: threading.Event) -> list[str]:
     return kept
 
 
+def more_turns(store: Store) -> None:
+    """Waits until somebody has saved some."""
+    seen = store.size().turns
+    while store.size().turns < seen + 30:
+        time.sleep(0.01)
+
+
 def test_one_store_outlives_a_server_that_is_killed_again_and_again(server: Server, namespace: str) -> None:
     stopped = threading.Event()
     with bough.connect(server.url, namespace=namespace, patience=PATIENCE) as store, ThreadPoolExecutor(4) as threads:
         writers = [threads.submit(write, store, f"w{number}", stopped) for number in range(4)]
         try:
             for _ in range(KILLS):
-                seen = store.size().turns
-                while store.size().turns < seen + 30:
-                    time.sleep(0.01)
+                more_turns(store)
                 server.kill()
                 server.start()
         finally:
@@ -152,3 +159,57 @@ def test_a_store_follows_the_data_to_another_server(server: Server, namespace: s
         server.port = home
         server.start()
         assert len(session.path()) == 4
+
+
+def replicate(primary: Server) -> None:
+    """From now on the server acknowledges only what its standby has written down too."""
+    with psycopg.connect(primary.url, autocommit=True) as admin:
+        while not admin.execute("SELECT 1 FROM pg_stat_replication WHERE state = 'streaming'").fetchone():
+            time.sleep(0.02)
+        admin.execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        admin.execute("SELECT pg_reload_conf()")
+        while admin.execute("SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'").fetchone() is None:
+            time.sleep(0.02)
+
+
+@pytest.fixture
+def pair() -> Iterator[tuple[Server, Server]]:
+    """A primary, and a standby that may take over from it, and shows what was acknowledged."""
+    primary = Server(["synchronous_commit=remote_apply"]).start()
+    standby = Server(standby_of=primary).start()
+    replicate(primary)
+    yield primary, standby
+    primary.remove()
+    standby.remove()
+
+
+def test_a_standby_that_takes_over_has_all_that_was_acknowledged_and_nothing_twice(
+    pair: tuple[Server, Server], namespace: str
+) -> None:
+    primary, standby = pair
+    places = f"127.0.0.1:{primary.port},127.0.0.1:{standby.port}"
+    url = f"postgresql://postgres@{places}/postgres?target_session_attrs=read-write"
+    stopped = threading.Event()
+    with bough.connect(url, namespace=namespace, patience=PATIENCE) as store, ThreadPoolExecutor(4) as threads:
+        writers = [threads.submit(write, store, f"w{number}", stopped) for number in range(4)]
+        try:
+            more_turns(store)
+            primary.kill()
+            standby.promote()
+            more_turns(store)
+        finally:
+            stopped.set()
+        kept = [turn for writer in writers for turn in writer.result()]
+        found = assert_sound(store)
+    assert Counter(turn for turns in found.values() for turn in turns) == Counter(kept)
+
+
+def test_a_standby_takes_no_writes_and_says_so(pair: tuple[Server, Server], namespace: str) -> None:
+    primary, standby = pair
+    with bough.connect(primary.url, namespace=namespace) as store:
+        store.session("cli:a").save_turn([user("one"), assistant("1")])
+    with pytest.raises(bough.Refused, match="takes no writes"):
+        bough.connect(standby.url, namespace=f"{namespace}-new", patience=0.2)
+    with bough.connect(standby.url, namespace=namespace, patience=0.2) as copy:
+        with pytest.raises(bough.Refused, match="takes no writes"):
+            copy.session("cli:a").save_turn([user("two"), assistant("2")])

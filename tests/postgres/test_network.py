@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
 import bough
-from bough import Message, Store, assistant, user
+from bough import Message, Save, Store, assistant, user
 
 from .proxy import Proxy
 
@@ -44,6 +44,7 @@ def test_saving_and_loading_wait_as_often_for_a_long_turn_as_for_a_short_one(pro
     saved = [waits(proxy, lambda size=size: session.save_turn(long_turn(size))) for size in (4, 40, 400)]  # type: ignore[misc]
     loaded = waits(proxy, session.path)
     assert saved == [5, 5, 5]
+    assert waits(proxy, lambda: session.save_turn([user("q"), *[assistant("short")] * 50])) == 3  # without blobs
     assert loaded == 2
     session.save_turn(long_turn(1000))
     assert waits(proxy, session.path) == loaded
@@ -91,6 +92,57 @@ def test_a_turn_step_by_step_survives_a_line_that_is_cut_at_every_commit(proxy: 
     assert proxy.cuts == 6
     assert [node.message.text for node in session.path()] == ["q", "0", "1", "2", "3"]
     assert len(list(store.list_messages())) == 5
+
+
+def live(store: Store) -> None:
+    """Writes in every way there is."""
+    session = store.session("cli:a")
+    session.save_turn(long_turn(4))
+    with session.turn(user("q")) as turn:
+        turn.add(assistant("step"))
+        turn.sketch("half a rep")
+        turn.add(assistant("reply"))
+    session.record([node.message for node in session.path()] + [user("more"), assistant("yes")])
+    fork = session.fork(at=session.path()[2].id, key="cli:fork")
+    fork.save_turn([user("aside"), assistant("indeed")])
+    store.label(session.path()[0].id, "first")
+    store.save_messages([Save(user("alone"))])
+    store.index()
+    store.delete_session("cli:fork")
+    store.restore("cli:fork")
+    session.rewind()
+    store.delete_messages([session.path()[-1].id], recursive=True, keep=False)
+
+
+def remembered(store: Store) -> dict[str, Any]:
+    """All that there is, but for ids and times."""
+    paths = {info.key: [node.message for node in store.session(info.key).path()] for info in store.sessions()}
+    return {
+        "sessions": paths,
+        "messages": [(node.message, node.label) for node in store.list_messages()],
+        "turns": [(info.status, info.error) for info in store.turns()],
+        "trash": [entry.reason for entry in store.trash()],
+        "size": store.size(),
+        "verify": store.verify(),
+    }
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_wherever_the_line_is_cut_every_write_is_done_exactly_once(
+    postgres: str, namespace: str, proxy: Proxy, when: Literal["before", "after"]
+) -> None:
+    every = 31  # no verb waits as often, so each gets through between two cuts
+    with bough.connect(postgres, namespace=namespace) as undisturbed:
+        live(undisturbed)
+        expected = remembered(undisturbed)
+    for first in range(1, every + 1, 2):
+        with bough.connect(proxy.url, namespace=f"{namespace}-{first}", patience=60) as store:
+            before = proxy.cuts
+            proxy.cut_often(first, every, when)
+            live(store)
+            proxy.cut_often(0, 0, when)
+            assert proxy.cuts >= before + 3
+            assert remembered(store) == expected, f"cut {when} wait {first}"
 
 
 def test_what_cannot_be_known_is_not_said_to_be_kept_or_lost(postgres: str, namespace: str, proxy: Proxy) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -73,17 +72,32 @@ def test_the_planner_reads_and_writes_one_namespace_only(admin: psycopg.Connecti
     """Asked of the planner itself: whatever it touches of a table of ours, it touches for `namespace = $1`."""
     if admin.info.server_version < 160_000:
         pytest.skip("this server cannot plan a statement without its parameters")
-    statement = STATEMENTS[name]
+    assert trespasses(admin, STATEMENTS[name]) == []
+
+
+def trespasses(admin: psycopg.Connection[Any], statement: str) -> list[str]:
+    """What a statement does outside of its namespace, by its plan."""
     plan = admin.execute(f"EXPLAIN (GENERIC_PLAN, VERBOSE, FORMAT JSON) {statement}".encode()).fetchone()
     assert plan is not None
     touched = [node for node in nodes(plan[0][0]["Plan"]) if node.get("Schema") == "bough"]
     assert touched, "it touches no table"
+    found = (
+        ["it changes the namespace of a row"] if re.search(r"\bSET\b((?!WHERE).)*[ ,]namespace =", statement) else []
+    )
     for node in touched:
         if node["Node Type"] != "ModifyTable":
-            conditions = " ".join(node.get(key, "") for key in ("Index Cond", "Filter", "Recheck Cond"))
-            assert re.search(r"namespace = \(?\$1\b", conditions), f"{name} reads everybody's: {node}"
-        elif node["Operation"] == "Insert":
-            assert re.search(r"\$1\b", written(node)), f"{name} writes {written(node)} into the namespace"
+            conditions = [node.get(key, "") for key in ("Index Cond", "Filter", "Recheck Cond")]
+            if not any(map(is_narrow, conditions)):
+                found.append(f"it reads everybody's: {node}")
+        elif node["Operation"] == "Insert" and not re.search(r"^\(?\$1\b", written(node)):
+            found.append(f"it writes {written(node)} into the namespace")
+    return found
+
+
+def is_narrow(condition: str) -> bool:
+    """Whether one of the conditions that must all hold is that the namespace is ours."""
+    parts = condition.split(" AND ")
+    return any(re.fullmatch(r"\(*(\w+\.)?namespace = \(?\$1(\)::text)?\)*", part) for part in parts)
 
 
 def written(node: dict[str, Any]) -> str:
@@ -104,37 +118,74 @@ def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
         waiting += node.get("Plans", [])
 
 
-def test_every_key_reference_and_index_is_led_by_the_namespace(admin: psycopg.Connection[Any]) -> None:
-    """The rules of an engine that distributes by the first column."""
-    led = admin.execute(
-        """
-        SELECT c.conrelid::regclass || ' ' || c.conname, a.attname, f.attname FROM pg_constraint c
-        LEFT JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]
-        LEFT JOIN pg_attribute f ON f.attrelid = c.confrelid AND f.attnum = c.confkey[1]
-        WHERE c.connamespace = 'bough'::regnamespace AND c.contype IN ('p', 'u', 'f')
-        UNION ALL
-        SELECT i.indexrelid::regclass::text, a.attname, NULL FROM pg_index i
-        JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_am m ON m.oid = x.relam
-        JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
-        WHERE x.relnamespace = 'bough'::regnamespace AND m.amname = 'btree'
-        """
-    ).fetchall()
-    assert len(led) > 2 * len(TABLES)
-    assert [row for row in led if row[1] != "namespace" or row[2] not in (None, "namespace")] == []
+UNLED = """
+    SELECT c.conname FROM pg_constraint c
+    LEFT JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]
+    LEFT JOIN pg_attribute f ON f.attrelid = c.confrelid AND f.attnum = c.confkey[1]
+    WHERE c.connamespace = 'bough'::regnamespace AND c.contype IN ('p', 'u', 'f', 'x')
+    AND (a.attname IS DISTINCT FROM 'namespace' OR f.attname <> 'namespace' OR c.contype = 'x')
+    UNION ALL
+    SELECT x.relname FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_am m ON m.oid = x.relam
+    LEFT JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+    WHERE x.relnamespace = 'bough'::regnamespace AND (m.amname = 'btree' OR i.indisunique)
+    AND a.attname IS DISTINCT FROM 'namespace'
+    UNION ALL
+    SELECT relname FROM pg_class WHERE relnamespace = 'bough'::regnamespace AND relkind IN ('S', 'v', 'm')
+    UNION ALL
+    SELECT tgname FROM pg_trigger JOIN pg_class c ON c.oid = tgrelid
+    WHERE c.relnamespace = 'bough'::regnamespace AND NOT tgisinternal
+    UNION ALL
+    SELECT attname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+    WHERE c.relnamespace = 'bough'::regnamespace AND c.relkind = 'r' AND a.attnum = 1 AND attname <> 'namespace'
+    UNION ALL
+    SELECT proname FROM pg_proc WHERE pronamespace = 'bough'::regnamespace
+"""
+"""What breaks the rules of an engine that distributes by the first column of every key."""
 
 
-def test_there_are_no_sequences_triggers_or_columns_before_the_namespace(admin: psycopg.Connection[Any]) -> None:
-    (found,) = admin.execute(
-        """
-        SELECT array(SELECT relname FROM pg_class c
-                     WHERE c.relnamespace = 'bough'::regnamespace AND c.relkind IN ('S', 'v', 'm'))
-            || array(SELECT tgname FROM pg_trigger JOIN pg_class c ON c.oid = tgrelid
-                     WHERE c.relnamespace = 'bough'::regnamespace AND NOT tgisinternal)
-            || array(SELECT relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = 1
-                     WHERE c.relnamespace = 'bough'::regnamespace AND c.relkind = 'r' AND a.attname <> 'namespace')
-        """
-    ).fetchone() or ([],)
-    assert found == []
-    assert json.dumps(sorted(TABLES)) == json.dumps(
-        [name for (name,) in admin.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'bough' ORDER BY 1")]
-    )
+def test_every_key_reference_and_index_is_led_by_the_namespace_and_nothing_is_global(
+    admin: psycopg.Connection[Any],
+) -> None:
+    assert admin.execute(UNLED.encode()).fetchall() == []
+    tables = admin.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'bough' ORDER BY 1").fetchall()
+    assert [name for (name,) in tables] == sorted(TABLES)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "ALTER TABLE bough.sketches ADD CONSTRAINT broken UNIQUE (turn, namespace)",
+        "CREATE INDEX broken ON bough.sessions (key, namespace)",
+        "CREATE UNIQUE INDEX broken ON bough.sessions (lower(key))",
+        "CREATE TABLE bough.more (broken bigint, namespace text, PRIMARY KEY (namespace, broken))",
+        "ALTER TABLE bough.sketches ADD CONSTRAINT broken EXCLUDE (turn WITH =)",
+        "ALTER TABLE bough.sessions ADD UNIQUE (namespace, n, key), "
+        "ADD CONSTRAINT broken FOREIGN KEY (key, n, namespace) REFERENCES bough.sessions (key, n, namespace)",
+        "CREATE SEQUENCE bough.broken",
+        "CREATE VIEW bough.broken AS SELECT 1",
+        "CREATE FUNCTION bough.broken() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+    ],
+)
+def test_a_schema_that_breaks_a_rule_is_caught(admin: psycopg.Connection[Any], change: str) -> None:
+    with admin.transaction(force_rollback=True):
+        if "REFERENCES" in change:
+            admin.execute("ALTER TABLE bough.sessions ADD UNIQUE (key, n, namespace)")
+        admin.execute(change.encode())
+        assert ("broken",) in admin.execute(UNLED.encode()).fetchall()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT n FROM bough.messages WHERE id = $2 AND $1 <> ''",
+        "SELECT m.n FROM bough.messages m JOIN bough.turns t ON t.n = m.turn WHERE t.namespace = $1",
+        "SELECT n FROM bough.messages WHERE namespace = $1 OR id = $2",
+        "UPDATE bough.sketches SET content = $1",
+        "DELETE FROM bough.sketches WHERE turn = (SELECT min(n) FROM bough.turns WHERE namespace = $1)",
+        "INSERT INTO bough.sketches (namespace, turn, content) VALUES ($2, 1, $1)",
+        "INSERT INTO bough.sketches (namespace, turn, content) SELECT namespace, 1, $1 FROM bough.turns",
+        "UPDATE bough.sketches SET namespace = $2 WHERE namespace = $1",
+    ],
+)
+def test_a_statement_that_breaks_a_rule_is_caught(admin: psycopg.Connection[Any], statement: str) -> None:
+    assert trespasses(admin, statement)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 from uuid import uuid4
 
 import psycopg
@@ -16,24 +17,32 @@ from bough import Store, assistant, user
 from bough.db.postgres.namespaces import TABLES
 from bough.db.postgres.tenancy import confine, distribute
 
+PASSWORD = "of a tenant"
+
 
 def as_role(url: str, role: str) -> str:
     parts = urlsplit(url)
-    return parts._replace(netloc=f"{role}@{parts.hostname}:{parts.port}").geturl()
+    return parts._replace(netloc=f"{role}:{quote(PASSWORD)}@{parts.netloc.rpartition('@')[2]}").geturl()
 
 
 def say(store: Store, text: str) -> None:
     store.session("cli:a").save_turn([user(text), assistant(text.upper())])
 
 
-@pytest.fixture
-def role(postgres: str) -> Iterator[str]:
-    """A plain role, which may log in and nothing else."""
-    name = f"tenant_{uuid4().hex}"
+@contextmanager
+def plain_role(postgres: str, name: str) -> Iterator[str]:
+    """A role that may log in and nothing else."""
     with psycopg.connect(postgres, autocommit=True) as admin:
-        admin.execute(sql.SQL("CREATE ROLE {} LOGIN NOBYPASSRLS").format(sql.Identifier(name)))
+        create = sql.SQL("CREATE ROLE {} LOGIN NOBYPASSRLS PASSWORD {}")
+        admin.execute(create.format(sql.Identifier(name), sql.Literal(PASSWORD)))
         yield name
         admin.execute(sql.SQL("DROP OWNED BY {0}; DROP ROLE {0}").format(sql.Identifier(name)))
+
+
+@pytest.fixture
+def role(postgres: str) -> Iterator[str]:
+    with plain_role(postgres, f"tenant_{uuid4().hex}") as name:
+        yield name
 
 
 @pytest.fixture
@@ -106,15 +115,77 @@ def test_sql_by_hand_shows_a_confined_role_nothing_of_another(
         assert hand.execute("UPDATE bough.messages SET label = 'x'").rowcount == 0
         assert hand.execute("DELETE FROM bough.blocks").rowcount == 0
         for trick in (
-            "INSERT INTO bough.state VALUES ({}, 0, 0, 0, 1, 0, '')",
-            "INSERT INTO bough.sketches VALUES ({}, 1, '')",
+            "INSERT INTO bough.state VALUES ({other}, 0, 0, 0, 1, 0, '')",
+            "INSERT INTO bough.sketches VALUES ({other}, 1, '')",
             "ALTER TABLE bough.messages DISABLE ROW LEVEL SECURITY",
+            "ALTER TABLE bough.messages NO FORCE ROW LEVEL SECURITY",
             "DROP POLICY one_namespace ON bough.messages",
+            "CREATE POLICY mine ON bough.messages USING (true)",
+            "CREATE VIEW bough.everything AS SELECT * FROM bough.messages",
+            "CREATE FUNCTION bough.everything() RETURNS bigint LANGUAGE sql AS 'SELECT 1'",
+            "TRUNCATE bough.sketches",
             "SET row_security = off; SELECT * FROM bough.messages",
-            "SET ROLE postgres",
+            "SET SESSION AUTHORIZATION {admin}",
+            "SET ROLE {admin}",
         ):
+            names = {"other": sql.Literal(other), "admin": sql.Identifier(owner(postgres))}
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
-                hand.execute(sql.SQL(trick.replace("{}", "{name}")).format(name=sql.Literal(other)))
+                hand.execute(sql.SQL(trick).format(**names))
+
+
+def owner(postgres: str) -> str:
+    with psycopg.connect(postgres) as admin:
+        return admin.info.user
+
+
+def test_a_confined_role_cannot_give_its_rows_to_another(postgres: str, namespace: str, other: str, role: str) -> None:
+    confine(postgres, role, namespace)
+    with bough.connect(postgres, namespace=namespace) as store:
+        say(store, "mine")
+        store.search("mine")
+    with psycopg.connect(as_role(postgres, role), autocommit=True) as hand:
+        hand.execute("SELECT set_config('bough.namespace', %s, false)", [namespace])
+        moved = 0
+        for table in map(sql.Identifier, TABLES):
+            if hand.execute(sql.SQL("SELECT 1 FROM bough.{}").format(table)).fetchone():
+                with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                    hand.execute(sql.SQL("UPDATE bough.{} SET namespace = %s").format(table), [other])
+                moved += 1
+        assert moved >= 5
+
+
+def test_a_function_of_a_confined_role_is_shown_no_row_of_another(
+    postgres: str, namespace: str, other: str, role: str
+) -> None:
+    """The cheaper a condition says it is, the earlier the planner asks it; but never before the policy."""
+    confine(postgres, role, namespace)
+    told: list[str] = []
+    with psycopg.connect(as_role(postgres, role), autocommit=True) as hand:
+        hand.add_notice_handler(lambda said: told.append(said.message_primary or ""))
+        hand.execute(
+            "CREATE FUNCTION pg_temp.peek(text) RETURNS boolean LANGUAGE plpgsql COST 0.0000001 "
+            "AS $$ BEGIN RAISE NOTICE 'seen %', $1; RETURN true; END $$"
+        )
+        for setting in (namespace, other):
+            hand.execute("SELECT set_config('bough.namespace', %s, false)", [setting])
+            for table in map(sql.Identifier, TABLES):
+                hand.execute(sql.SQL("SELECT 1 FROM bough.{} WHERE pg_temp.peek(namespace)").format(table))
+            statistics = "SELECT 1 FROM pg_stats WHERE schemaname = 'bough' AND most_common_vals IS NOT NULL"
+            assert hand.execute(statistics).fetchall() == []
+    assert [line for line in told if other in line] == []
+
+
+def test_roles_with_long_names_are_confined_each_to_its_own(postgres: str, namespace: str, other: str) -> None:
+    """PostgreSQL cuts names after 63 bytes: what confines one role must not replace what confines another."""
+    begin = f"tenant_{uuid4().hex}".ljust(60, "x")
+    with plain_role(postgres, f"{begin}_1") as one, plain_role(postgres, f"{begin}_2") as two:
+        confine(postgres, one, namespace)
+        confine(postgres, two, other)
+        with pytest.raises(bough.Refused):
+            bough.connect(as_role(postgres, one), namespace=other)
+        bough.connect(as_role(postgres, one), namespace=namespace).close()
+        with bough.connect(as_role(postgres, two), namespace=other) as store:
+            assert len(store.session("cli:a").path()) == 2
 
 
 def test_a_connection_that_names_no_namespace_sees_nothing(postgres: str, other: str, role: str) -> None:

@@ -40,14 +40,14 @@ def together(work: Callable[..., T], arguments: Iterable[Sequence[Any]]) -> list
 
 
 @contextmanager
-def ended(seconds: int = 5) -> Iterator[None]:
+def ended() -> Iterator[None]:
     """Fails what would go on for ever; whatever ends at all ends long before."""
 
     def give_up(*_: object) -> None:
         raise AssertionError("it does not end")
 
     before = signal.signal(signal.SIGALRM, give_up)
-    signal.alarm(seconds)
+    signal.alarm(PATIENCE)
     try:
         yield
     finally:

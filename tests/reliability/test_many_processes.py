@@ -7,7 +7,6 @@ import random
 import signal
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -373,10 +372,8 @@ def test_a_child_forked_while_a_thread_is_writing_can_use_the_store(somewhere: S
         thread = threading.Thread(target=write)
         thread.start()
         going.wait(PATIENCE)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # that it is dangerous is why it is tested
-            for number in range(5):
-                alone(lambda name: session.save_turn(steps(name, 2), wait=60), f"child{number}")
+        for number in range(5):
+            alone(lambda name: session.save_turn(steps(name, 2), wait=60), f"child{number}")
         thread.join()
         found = assert_sound(store)["cli:a"]
     assert_in_order(found, [[f"t{n}" for n in range(200)], [f"child{n}" for n in range(5)]])

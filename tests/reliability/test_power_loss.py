@@ -103,7 +103,7 @@ def cut_power(place: Path, disk: Disk, history: History, cuts: int, seed: int) -
             (directory / name).write_bytes(content)
         toll.cuts += 1
         try:
-            with ended(20), bough.connect(directory / "x.db") as store:
+            with ended(), bough.connect(directory / "x.db") as store:
                 lost = missing(store, history, cut)
                 assert_sound(store)
             if lost:

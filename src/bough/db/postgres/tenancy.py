@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 
 from psycopg import sql
 
@@ -25,7 +26,7 @@ def confine(url: str, role: str, namespace: str) -> None:
     The role exists, owns nothing of bough and is no superuser. Raises `NotFound` for a role that does not exist, and
     `Refused` if the role of the URL may not do that.
     """
-    whom, policy = sql.Identifier(role), sql.Identifier(f"only {role}"[:63])
+    whom, policy = sql.Identifier(role), sql.Identifier(policy_of(role))
     with _administering(url) as (_, connection), connection.transaction():
         _do(connection, "GRANT USAGE ON SCHEMA bough TO {}", whom)
         _do(connection, "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA bough TO {}", whom)
@@ -34,6 +35,11 @@ def confine(url: str, role: str, namespace: str) -> None:
             _do(connection, "DROP POLICY IF EXISTS {} ON {}", policy, place)
             restricted = "CREATE POLICY {} ON {} AS RESTRICTIVE TO {} USING (namespace = {})"
             _do(connection, restricted, policy, place, whom, sql.Literal(namespace))
+
+
+def policy_of(role: str) -> str:
+    """The name of the policy that confines a role, as short as PostgreSQL wants it: no other role has the same."""
+    return f"confines {sha256(role.encode()).hexdigest()[:32]}"
 
 
 def distribute(url: str) -> list[str]:
