@@ -23,6 +23,7 @@ ENVELOPES = {
     "inter_agent_communication",
     "inter_agent_communication_metadata",
     "security_risk_score",
+    "token_usage_record",
 }
 _CONTEXT = re.compile(
     r"\s*(<(environment_context|user_instructions|turn_aborted|user_shell_command|skill|subagent_notification)\b"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from bough.compress import decompressed
 from bough.formats.reading import at, count, text_or_none
-from bough.history import Conversation, Skipped
+from bough.history import Conversation, Item, Skipped
 from bough.importers.codex.items import is_human, read_event, read_item
 from bough.importers.codex.names import INDEX, names
 from bough.importers.codex.rollout import Place, Rollout, Spawn
@@ -76,15 +77,15 @@ class Heading:
 
 
 class Threads:
-    """Reads the rollouts of a directory, oldest first: forks and subagents come after what they replay."""
+    """Reads the rollouts of a directory, or one of them, oldest first: forks come after what they replay."""
 
-    def __init__(self, files: Files, path: Path) -> None:
+    def __init__(self, files: Files, path: Path, only: str | None = None) -> None:
         self._files = files
+        self._only = only
         self._names = names(path)
         plain = {name for name in files.names if is_rollout(name)}
-        rollouts = [name for name in plain if not (name.endswith(".zst") and name[:-4] in plain)]
-        rollouts.sort(key=lambda name: (PurePosixPath(name).name, name))
-        self._headings = {name: Heading(read_lines(files, name)) for name in rollouts}
+        self._rollouts = [name for name in plain if not (name.endswith(".zst") and name[:-4] in plain)]
+        self._headings = self._read_headings(self._rollouts if only is None else [only])
         bases = [_base(heading)[0] for heading in self._headings.values()]
         self._stood: dict[str, dict[int, Place]] = {thread: {} for thread in bases if thread}
         self._spawned: dict[str, Spawn] = {}
@@ -93,18 +94,28 @@ class Threads:
         for name, heading in self._headings.items():
             if heading.thread is None:
                 yield Skipped(name, "no line says which thread this is")
-            else:
+            elif self._only in (None, name):
                 yield self._conversation(name, heading, heading.thread)
+            else:  # it is here for the one that continues it
+                deque(self._conversation(name, heading, heading.thread).items, maxlen=0)
+
+    def _read_headings(self, wanted: list[str]) -> dict[str, Heading]:
+        """The headings of some rollouts and of those that they continue, in the order of time."""
+        found: dict[str, Heading] = {}
+        while wanted:
+            found |= {name: Heading(read_lines(self._files, name)) for name in wanted}
+            bases = {base for heading in found.values() if (base := _base(heading)[0])}
+            missing = bases - {heading.thread for heading in found.values()}
+            wanted = [name for name in self._rollouts if name not in found and any(base in name for base in missing)]
+        return dict(sorted(found.items(), key=lambda one: (PurePosixPath(one[0]).name, one[0])))
 
     def _conversation(self, name: str, heading: Heading, thread: str) -> Conversation:
         meta, parent = heading.meta, _parent(heading.meta)
-        rollout = Rollout(heading.root or thread, self._spawned, self._stood.get(thread))
-        rollout.begin_at(self._stood_at(*_base(heading)))
         spawn = self._spawned.get(thread)
         return Conversation(
             NAME,
             thread,
-            rollout.items(read_lines(self._files, name)),
+            self._items(name, heading, thread),
             title=self._names.get(thread) or shortened(heading.prompt),
             directory=heading.directory,
             model=heading.model,
@@ -116,9 +127,19 @@ class Threads:
             extra={NAME: {key: words for key, words in meta.items() if key not in LEFT_OUT and words is not None}},
         )
 
-    def _stood_at(self, thread: str | None, ordinal: int) -> Place | None:
+    def _items(self, name: str, heading: Heading, thread: str) -> Iterator[Item]:
+        rollout = Rollout(heading.root or thread, self._spawned, self._stood.get(thread))
+        base, ordinal = _base(heading)
+        if base is not None:
+            place = self._stood_at(base, ordinal)
+            rollout.continue_from(place)
+            if place is None:
+                yield Skipped(name, f"begins in the middle of the thread {base!r}, which is not among these files")
+        yield from rollout.items(read_lines(self._files, name))
+
+    def _stood_at(self, thread: str, ordinal: int) -> Place | None:
         """Where a thread stood before a line, when a file begins in the middle of it."""
-        stood = self._stood.get(thread or "", {})
+        stood = self._stood.get(thread, {})
         before = [number for number in stood if number < ordinal]
         return stood[max(before)] if before else None
 
