@@ -103,7 +103,7 @@ def _conversation(
         title=title,
         directory=text_or_none(heading.scene.get("cwd")),
         model=heading.model,
-        agent=heading.notes.get("agent-name"),
+        agent=heading.notes.get("agent-setting"),
         created_at=heading.began,
         updated_at=heading.ended,
         extra={NAME: scene} if scene else None,
