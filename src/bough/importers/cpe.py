@@ -91,7 +91,8 @@ class Trees:
         members: dict[str, list[str]] = {}
         for id, root in self.roots.items():
             members.setdefault(root, []).append(id)
-        for root, ids in members.items():
+        arrived = {id: number for number, id in enumerate(self.rows)}
+        for root, ids in sorted(members.items(), key=lambda tree: max(arrived[id] for id in tree[1])):
             yield self._with_sessions(root, ids, standing[root]) if root in standing else self._tree(root, ids)
 
     def _with_sessions(self, root: str, ids: list[str], sessions: list[dict[str, Any]]) -> Conversation:

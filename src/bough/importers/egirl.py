@@ -31,7 +31,7 @@ class Egirl:
 
     def read(self, path: Path) -> Iterator[Conversation | Skipped]:
         with open_tables(path) as tables:
-            for session in tables.rows("sessions", SESSION, order="created_at"):
+            for session in tables.rows("sessions", SESSION, order="last_active_at,rowid"):
                 yield conversation(tables, session, path.name)
 
 

@@ -30,7 +30,7 @@ class Orcx:
 
     def read(self, path: Path) -> Iterator[Conversation | Skipped]:
         with open_tables(path) as tables:
-            for row in tables.rows("conversations", COLUMNS, order="created_at"):
+            for row in tables.rows("conversations", COLUMNS, order="updated_at,rowid"):
                 place = f"{path.name}: conversations {row['id']}"
                 try:
                     messages = parse(row["messages"] or "")

@@ -16,6 +16,7 @@ from bough.formats.types import Decoded, Provenance
 from bough.history import Conversation, Item, Said, Skipped
 from bough.ids import parse_key
 from bough.importers.moments import from_iso
+from bough.importers.order import latest_last
 from bough.importers.reading import parse, parsed
 from bough.importers.tables import Tables, has_tables, open_tables
 from bough.model import Block, Json, Message, Other, Text, ToolCall, Usage, user
@@ -38,7 +39,11 @@ class Pingu:
     def read(self, path: Path) -> Iterator[Conversation | Skipped]:
         with open_tables(path) as tables:
             rows = {row["id"]: row for row in tables.rows("sessions", SESSION)}
-            for key in sorted(rows, key=lambda key: key.count(":delegate:")):  # who delegates comes first
+            for key in latest_last(
+                sorted(rows, key=lambda key: key.count(":delegate:")),  # who delegates comes first
+                lambda key: from_iso(rows[key]["updated_at"]) or 0,
+                lambda key: key.partition(":delegate:")[0],
+            ):
                 yield conversation(tables, rows, key, path.name)
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 
 from bough.history import Conversation, Skipped
 from bough.importers.claude_code.files import SUBAGENTS, projects
 from bough.importers.claude_code.project import NAME, Project
 from bough.importers.files import Files, open_files
+from bough.importers.order import latest_last
 from bough.importers.reading import Line, lines
 from bough.model import Json
 
@@ -36,8 +38,11 @@ class ClaudeCode:
         alone = path.is_file() and (path.parent / path.stem).is_dir()
         with open_files(path.parent if alone else path) as files:
             mine = (path.name, f"{path.stem}/") if alone else ("",)
-            for names in projects(name for name in files.names if name.startswith(mine)):
-                yield from Project(files, names).conversations()
+            wanted = projects(name for name in files.names if name.startswith(mine))
+            sessions = [session for names in wanted for session in Project(files, names).sessions()]
+            sessions.sort(key=attrgetter("began"))
+            for session in latest_last(sessions, attrgetter("ended"), attrgetter("family")):
+                yield from session.conversations
 
     def places(self) -> list[Path]:
         home = os.environ.get("CLAUDE_CONFIG_DIR")

@@ -42,6 +42,8 @@ class Heading:
         self.model: str | None = None
         self.sidechain = False
         self.began: int | None = None
+        self.first: str | None = None
+        """When its first message was written: a file that replays another one says the same."""
         self.ended: int | None = None
         self.notes: dict[str, str] = {}
         self.summaries: dict[str, str] = {}
@@ -80,6 +82,7 @@ class Heading:
         self.session = self.session or text_or_none(line.get("sessionId"))
         self.agent = self.agent or text_or_none(line.get("agentId"))
         self.began = self.began or from_iso(line.get("timestamp"))
+        self.first = self.first or (text_or_none(line.get("timestamp")) if "uuid" in line else None)
         self.model = self.model or text_or_none(message_of(line).get("model"))
         self.scene = {key: line[key] for key in SCENE if line.get(key)} | self.scene
         if self.prompt is None:

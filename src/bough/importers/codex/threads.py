@@ -16,6 +16,7 @@ from bough.importers.codex.names import INDEX, names
 from bough.importers.codex.rollout import Place, Rollout, Spawn
 from bough.importers.files import Files
 from bough.importers.moments import from_iso
+from bough.importers.order import eldest, last_time, latest_last
 from bough.importers.reading import Line, lines
 from bough.importers.titles import shortened
 from bough.model import Json
@@ -62,6 +63,11 @@ class Heading:
     def thread(self) -> str | None:
         return text_or_none(self.meta.get("id"))
 
+    @property
+    def origin(self) -> str | None:
+        """The thread that this one continues, was forked from or works for."""
+        return _base(self)[0] or text_or_none(self.meta.get("forked_from_id")) or _parent(self.meta)
+
     def _introduce(self, meta: dict[str, Json]) -> None:
         """A fork's file has its own heading first, and then those of the threads that it replays."""
         self.meta = self.meta or meta
@@ -77,7 +83,7 @@ class Heading:
 
 
 class Threads:
-    """Reads the rollouts of a directory, or one of them, oldest first: forks come after what they replay."""
+    """Reads the rollouts of a directory, or one of them."""
 
     def __init__(self, files: Files, path: Path, only: str | None = None) -> None:
         self._files = files
@@ -100,14 +106,27 @@ class Threads:
                 deque(self._conversation(name, heading, heading.thread).items, maxlen=0)
 
     def _read_headings(self, wanted: list[str]) -> dict[str, Heading]:
-        """The headings of some rollouts and of those that they continue, in the order of time."""
+        """The headings of some rollouts and of those that they continue."""
         found: dict[str, Heading] = {}
         while wanted:
             found |= {name: Heading(read_lines(self._files, name)) for name in wanted}
             bases = {base for heading in found.values() if (base := _base(heading)[0])}
             missing = bases - {heading.thread for heading in found.values()}
             wanted = [name for name in self._rollouts if name not in found and any(base in name for base in missing)]
-        return dict(sorted(found.items(), key=lambda one: (PurePosixPath(one[0]).name, one[0])))
+        return {name: found[name] for name in self._in_order(found)}
+
+    def _in_order(self, headings: dict[str, Heading]) -> list[str]:
+        """The rollouts of a family, which began with one thread, by their beginnings: a fork follows its origin."""
+        oldest_first = sorted(headings, key=lambda name: (PurePosixPath(name).name, name))
+        families = eldest({one.thread: one.origin for one in headings.values() if one.thread})
+        return latest_last(oldest_first, self._last_time, lambda name: families.get(headings[name].thread or "", name))
+
+    def _last_time(self, name: str) -> int:
+        """When a thread was last used: known of one that is not compressed."""
+        if name.endswith(".zst"):
+            return 0
+        with self._files.open(name) as stream:
+            return last_time(stream)
 
     def _conversation(self, name: str, heading: Heading, thread: str) -> Conversation:
         meta, parent = heading.meta, _parent(heading.meta)
