@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import marshal
 import re
 import tempfile
@@ -37,6 +38,8 @@ def holds(path: Path, mark: bytes) -> bool:
 def _start(files: Files, name: str) -> bytes:
     with files.open(name) as stream:
         start = stream.read(LOOKED_AT)
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        start = start.decode("utf-16", "ignore").encode()
     return start if start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"[", b"{") else b""
 
 
