@@ -177,7 +177,7 @@ def test_what_is_nobodys_is_refused_whatever_it_pretends_to_be(tmp_path: Path) -
     (tmp_path / "directory").mkdir()
     os.mkfifo(tmp_path / "pipe")
     for path in tmp_path.iterdir():
-        with pytest.raises(ImporterError, match="looks like none|damaged|not a database"):
+        with pytest.raises(ImporterError, match=r"looks like none|damaged|not a database"):
             detect(path)
 
 
