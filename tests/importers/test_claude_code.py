@@ -153,6 +153,11 @@ def test_titles_are_the_users_then_the_programs_then_the_first_prompt(told: dict
     assert titles[f"{SESSION}:a1b2c3d4"] == "Pull weeds"
 
 
+def test_what_an_editor_put_before_the_prompt_is_no_part_of_the_title(tmp_path: Path) -> None:
+    words = "<ide_opened_file>The user opened a.py.</ide_opened_file>\nMend it."
+    assert tell(project(tmp_path, user("a", None, words)))["s"].conversation.title == "Mend it."
+
+
 def test_tokens_are_counted_once_where_files_replay_one_another(tmp_path: Path) -> None:
     spent = sum(
         said.usage.output_tokens or 0 for one in tell(PATH).values() for said in one.said.values() if said.usage

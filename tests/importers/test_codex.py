@@ -11,7 +11,7 @@ from bough.importers import get
 from bough.model import Media, Other, Text, Thinking, ToolCall, Usage
 from tests.importers.reading import Told, tell
 from tests.importers.sample import FILES, append, chop, copied, database
-from tests.importers.samples.codex import DAY, OLDEST, THREAD, fork_in_the_middle, rollout
+from tests.importers.samples.codex import DAY, OLDEST, THREAD, fork_in_the_middle, rollout, said
 
 PATH = FILES / "codex"
 
@@ -127,6 +127,17 @@ def test_the_oldest_rollouts_say_the_time_once(told: dict[str, Told]) -> None:
 def test_surroundings_told_in_the_users_name_begin_no_turn(thread: Told) -> None:
     first = thread.by_text("How many trees are there?")
     assert {said.turn for said in list(thread.said.values())[:7]} == {first.turn}
+
+
+def test_newer_versions_say_themselves_what_a_user_said(tmp_path: Path) -> None:
+    path = copied("codex")(tmp_path)
+    words = "<environment_context> is what?"
+    about = {"content_item_kinds": ["user.text"]}
+    record = said("user", words)
+    record["payload"]["internal_chat_message_metadata_passthrough"] = about  # type: ignore[index]
+    append(rollout(path), record)
+    asked = tell(path)[f"{THREAD}a"].by_text(words)
+    assert asked.turn == asked.id
 
 
 def test_more_turns_are_taken_back_than_there_are(tmp_path: Path) -> None:

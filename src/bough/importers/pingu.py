@@ -16,8 +16,9 @@ from bough.formats.types import Decoded, Provenance
 from bough.history import Conversation, Item, Said, Skipped
 from bough.ids import parse_key
 from bough.importers.moments import from_iso
+from bough.importers.naming import dated
 from bough.importers.order import latest_last
-from bough.importers.reading import parse, parsed
+from bough.importers.reading import parse, parse_or_none
 from bough.importers.tables import Tables, has_tables, open_tables
 from bough.model import Block, Json, Message, Other, Text, ToolCall, Usage, user
 
@@ -49,7 +50,7 @@ class Pingu:
 
 def name_of(session: dict[str, Any]) -> str:
     """The keys are the same in everyone's file; with the moment they are not."""
-    return f"{session['id']}@{session['created_at']}"
+    return dated(session["id"], session["created_at"])
 
 
 def conversation(tables: Tables, sessions: dict[str, dict[str, Any]], key: str, place: str) -> Conversation:
@@ -119,7 +120,7 @@ def _messages(tables: Tables, session: dict[str, Any], place: str) -> Iterator[I
     chat = get("openai.chat").decode
     for row in tables.rows("messages", MESSAGE, order="rowid", session_id=session["id"]):
         wire = {name: row[name] for name in ("role", "content", "tool_call_id", "name") if row[name] is not None}
-        if calls := parsed(row["tool_calls"] or "null"):
+        if calls := parse_or_none(row["tool_calls"]):
             wire["tool_calls"] = calls
         try:
             (message,) = chat([{"content": None, **wire}]).messages

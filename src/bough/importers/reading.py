@@ -164,14 +164,6 @@ def parse(raw: bytes | str) -> Json:
         raise ValueError("it is nested too deeply.") from None
 
 
-def parsed(raw: bytes | str) -> Json:
-    """A JSON value, or None for what is not JSON: to see what a file is."""
-    try:
-        return parse(raw)
-    except ValueError:
-        return None
-
-
 def beginning(path: Path) -> str:
     """The first characters of a text file, without spaces before them; empty for anything else."""
     raw = head(path, LOOKED_AT)

@@ -74,8 +74,11 @@ def _lenient(item: dict[str, Json]) -> Block:
     return Other(str(item.get("type")), raw)
 
 
-def is_human(message: Message) -> bool:
+def is_human(message: Message, item: dict[str, Json]) -> bool:
     """Whether a user said it: Codex tells the model about its surroundings in the user's name."""
+    kinds = at(item, "internal_chat_message_metadata_passthrough", "content_item_kinds")
+    if isinstance(kinds, list) and kinds:  # newer versions say so themselves
+        return message.role == "user" and any(str(kind).startswith("user.") for kind in kinds)
     return message.role == "user" and not _CONTEXT.match(message.text)
 
 

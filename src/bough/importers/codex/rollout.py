@@ -105,7 +105,7 @@ class Rollout:
             self._outputs.append((event, message))
         else:
             yield from self._flush()
-            if is_human(message):
+            if is_human(message, event.payload):
                 self._turns.append(self._at)
             yield self._tell(event, message)
 
@@ -167,7 +167,7 @@ class Rollout:
     def _tell(self, event: Event, message: Message, kind: Kind = "message") -> Said:
         parent = self._at
         name = name_of(parent.said if parent else self._root, event.payload)
-        begins = parent is None or (kind == "message" and is_human(message) and parent.role != "user")
+        begins = parent is None or (kind == "message" and is_human(message, event.payload) and parent.role != "user")
         turn = name if parent is None or begins else parent.turn
         covers = parent.said if parent and kind == "summary" else None
         self._at = Place(name, turn, "system" if covers else message.role)

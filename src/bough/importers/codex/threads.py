@@ -78,7 +78,7 @@ class Heading:
         message = read_item(item)
         if message.role == "user" and (found := _CWD.search(message.text)):
             self.directory = self.directory or found[1]
-        self.prompt = message.text if is_human(message) else ""
+        self.prompt = message.text if is_human(message, item) else ""
         return bool(self.prompt)
 
 
