@@ -116,13 +116,13 @@ class AsyncStore(_Facade):
         """Every message, the newest first; as `Store.list_messages`."""
         return self._stream(lambda: self.sync.list_messages(offset, limit, ascending))
 
-    def list_turns(self) -> AsyncIterator[TurnInfo]:
-        """Every turn, the newest first; as `Store.list_turns`."""
-        return self._stream(self.sync.list_turns)
+    def list_turns(self, of: Sequence[str] | None = None) -> AsyncIterator[TurnInfo]:
+        """Every turn, the newest first, or those of some messages; as `Store.list_turns`."""
+        return self._stream(lambda: self.sync.list_turns(of))
 
-    def list_names(self) -> AsyncIterator[ExternalName]:
-        """What others call the messages and sessions; as `Store.list_names`."""
-        return self._stream(self.sync.list_names)
+    def list_names(self, of: Sequence[str] | None = None) -> AsyncIterator[ExternalName]:
+        """What others call the messages and sessions, or some messages; as `Store.list_names`."""
+        return self._stream(lambda: self.sync.list_names(of))
 
     def content(self, id: str, position: int = 0, chunk: int = 65_536) -> AsyncIterator[bytes]:
         """The content of one block, a piece at a time; as `Store.content`."""

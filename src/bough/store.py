@@ -291,8 +291,15 @@ class Store:
         limit = EVERYTHING if limit is None else limit
         return [codec.turn_info(row) for row in self.db.rows("turns", session, status, EVERYTHING, limit)]
 
-    def list_turns(self) -> Iterator[TurnInfo]:
-        """Every turn, the newest first. A few are in memory at a time."""
+    def list_turns(self, of: Sequence[str] | None = None) -> Iterator[TurnInfo]:
+        """Every turn, the newest first, a few in memory at a time; or those that begin at some messages.
+
+        Raises `NotFound` for a message that is not there.
+        """
+        if of is not None:
+            begun = lookup.numbers(self.db, of).values()
+            yield from map(codec.turn_info, self.db.rows("turns_begun", json_list(begun)))
+            return
         at = EVERYTHING
         while rows := self.db.rows("turns", None, None, at, PAGE):
             yield from map(codec.turn_info, rows)
@@ -333,15 +340,25 @@ class Store:
 
         self.write(work)
 
-    def list_names(self) -> Iterator[ExternalName]:
-        """What others call the messages and sessions of this store. A few are in memory at a time."""
+    def list_names(self, of: Sequence[str] | None = None) -> Iterator[ExternalName]:
+        """What others call the messages and sessions of this store, a few in memory at a time; or only some messages.
+
+        Raises `NotFound` for a message that is not there.
+        """
+        if of is not None:
+            named = lookup.numbers(self.db, of).values()
+            yield from self._names(sorted(self.db.rows("external_rows", json_list(named))))
+            return
         at = ("", "")
         while rows := self.db.rows("external_page", *at, PAGE):
-            ids = lookup.ids_of(self.db, [row[2] for row in rows if row[2] is not None])
-            for kind, value, message, session in rows:
-                found = self.db.row("session_by_number", session) if session is not None else None
-                yield ExternalName(kind, codec.uncolumn(value) or "", ids.get(message), found[0] if found else None)
+            yield from self._names(rows)
             at = rows[-1][:2]
+
+    def _names(self, rows: list[Row]) -> Iterator[ExternalName]:
+        ids = lookup.ids_of(self.db, [row[2] for row in rows if row[2] is not None])
+        for kind, value, message, session in rows:
+            found = self.db.row("session_by_number", session) if session is not None else None
+            yield ExternalName(kind, codec.uncolumn(value) or "", ids.get(message), found[0] if found else None)
 
     def bring_in(self, told: Conversation | Archive, *, again: bool = False, dry_run: bool = False) -> Brought:
         """Stores a conversation that happened elsewhere, or an archive. Telling it again adds only what is new in it.

@@ -15,6 +15,8 @@ import pytest
 
 import bough
 from bough.cli.exits import STATUSES
+from bough.cli.importing import Import
+from bough.importers import detect
 from tests.cli.bough_process import Shell
 from tests.importers.sample import Sample
 from tests.importers.samples import SAMPLES
@@ -138,3 +140,13 @@ def test_a_watched_file_brings_in_what_is_appended(sh: Shell, chats: Path) -> No
         assert "added 2 messages" in process.stdout.readline()
         os.kill(process.pid, signal.SIGINT)
         assert process.wait(10) == 0
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=str)
+def test_a_dry_run_foresees_what_an_import_adds(sample: Sample, tmp_path: Path) -> None:
+    path = sample.make(tmp_path)
+    with bough.connect(":memory:") as store:
+        foreseen = Import(store, dry_run=True).run(detect(path), path, lambda *_: None)
+        assert next(store.list_messages(), None) is None
+        tally = Import(store).run(detect(path), path, lambda *_: None)
+    assert foreseen.added == tally.added == sample.messages

@@ -168,3 +168,79 @@ def test_marks_of_direction_turn_nothing_around(page: Page, store: Store, tmp_pa
     store.session("cli:bidi").save_turn([user("a \u202elive"), assistant("`x \u2066y`")])
     opened(page, store, "cli:bidi", tmp_path)
     assert visible(page) == ["a \ufffdlive", "x \ufffdy"]
+
+
+CODE = {
+    "console": "$ ls\noak.txt",
+    "diff": "- oak\n+ ash",
+    "python": "\n\nx = 1\n\n",
+    "json": "not { json",
+    "no such": "<b>",
+}
+
+
+@pytest.mark.parametrize("language", CODE)
+def test_code_in_its_colours_is_all_there(page: Page, store: Store, tmp_path: Path, language: str) -> None:
+    said = f"```{language}\n{CODE[language]}\n```"
+    store.session("cli:garden").save_turn([user("Show me."), assistant(said)])
+    shown = opened(page, store, "cli:garden", tmp_path).locator("pre code").evaluate("code => code.textContent")
+    assert shown == CODE[language]
+
+
+def test_nothing_is_cut_off_on_a_narrow_screen(page: Page, garden: Store, tmp_path: Path) -> None:
+    table = "| Tree | Height |\n|:--|--:|\n| oak | twenty metres and a little more than that |"
+    garden.session("cli:garden").save_turn([user("A table? " + "long " * 40), assistant(table)])
+    page.set_viewport_size({"width": 320, "height": 600})
+    opened(page, garden, "cli:garden", tmp_path)
+    page.locator(".branches summary").click()
+    edges = page.locator(".branches, .branches button").evaluate_all(
+        "all => all.map(one => one.getBoundingClientRect().right)"
+    )
+    assert max(edges) == edges[0]
+    assert page.evaluate("document.documentElement.scrollWidth") == 320
+    cell = page.locator("td").first.evaluate("cell => getComputedStyle(cell).textAlign + cell.getClientRects().length")
+    assert cell == "left1"
+    assert page.locator("td").last.evaluate("cell => getComputedStyle(cell).textAlign") == "right"
+
+
+def test_the_keyboard_goes_where_it_leads(page: Page, garden: Store, tmp_path: Path) -> None:
+    opened(page, garden, "cli:garden", tmp_path)
+    page.locator(".branches summary").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    focused = page.evaluate("[document.activeElement.tagName, document.activeElement.hidden]")
+    assert focused == ["ARTICLE", False]
+    page.locator("article:visible .siblings button:enabled").first.focus()
+    for _ in range(4):  # past the last one
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.tagName") == "BUTTON"
+
+
+def test_every_colour_can_be_read(page: Page, garden: Store, tmp_path: Path) -> None:
+    opened(page, garden, "cli:garden", tmp_path)
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate(CONTRASTS) == []
+
+
+CONTRASTS = """() => {
+  const channel = (part) => (part /= 255) <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  const light = (colour) => {
+    const [r, g, b] = colour.match(/[\\d.]+/g).map(Number).map(channel);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const behind = (one) => {
+    for (; one; one = one.parentElement) {
+      const colour = getComputedStyle(one).backgroundColor;
+      if (colour !== "rgba(0, 0, 0, 0)") return colour;
+    }
+  };
+  const faint = [];
+  for (const one of document.querySelectorAll("article *, .facts, h1, .branches *")) {
+    if (!one.innerText || one.disabled || ![...one.childNodes].some((child) => child.nodeType === 3)) continue;
+    const [a, b] = [light(getComputedStyle(one).color), light(behind(one))].sort((x, y) => y - x);
+    if ((a + 0.05) / (b + 0.05) < 4.5) faint.push(one.outerHTML.slice(0, 80));
+  }
+  return faint;
+}"""

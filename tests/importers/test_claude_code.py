@@ -103,6 +103,15 @@ def test_a_compaction_is_a_summary_of_what_was_before(session: Told) -> None:
     assert summary.message.envelope["claude-code"]["compactMetadata"]["trigger"] == "auto"
 
 
+def test_what_a_compaction_keeps_as_it_was_is_not_covered_by_its_summary(tmp_path: Path) -> None:
+    kept = {"preservedSegment": {"headUuid": "c", "anchorUuid": "sum", "tailUuid": "c"}}
+    boundary = {**user("cb", None, ""), "type": "system", "subtype": "compact_boundary", "compactMetadata": kept}
+    summary = {**user("sum", "cb", "We spoke."), "isCompactSummary": True}
+    lines = [user("a", None, "one"), user("b", "a", "two"), user("c", "b", "three"), user("d", "c", "four")]
+    told = tell(project(tmp_path, *lines, {**boundary, "logicalParentUuid": "d"}, summary))["s"].said["sum"]
+    assert (told.kind, told.parent, told.covers) == ("summary", "d", "b")
+
+
 def test_what_claude_code_says_in_the_models_place_is_an_error_of_no_model(session: Told) -> None:
     failed = session.said["a9"]
     assert failed.message.error
@@ -125,12 +134,28 @@ def test_subagents_know_who_asked_for_them(told: dict[str, Told]) -> None:
     assert agents == ["gardener", "general-purpose", "fetcher"]
 
 
+def test_a_subagent_whose_file_is_given_alone_comes_with_its_session(told: dict[str, Told]) -> None:
+    (path,) = PATH.rglob("agent-e5f6.jsonl")
+    alone = tell(path)
+    assert alone[f"{SESSION}:e5f6"].conversation.parent_message == "ag2"
+    assert set(alone) == {name for name in told if name.startswith(SESSION)}
+
+
+def test_the_agent_is_the_one_that_was_set_and_not_the_name_of_the_session(told: dict[str, Told]) -> None:
+    assert told[FORK].conversation.agent == "forecaster"
+
+
 def test_titles_are_the_users_then_the_programs_then_the_first_prompt(told: dict[str, Told]) -> None:
     titles = {name: one.conversation.title for name, one in told.items()}
     assert titles[SESSION] == "The garden"
     assert titles[FORK] == "Rain tomorrow"
     assert titles[REMAPPED] == "Which beds need water?"
     assert titles[f"{SESSION}:a1b2c3d4"] == "Pull weeds"
+
+
+def test_what_an_editor_put_before_the_prompt_is_no_part_of_the_title(tmp_path: Path) -> None:
+    words = "<ide_opened_file>The user opened a.py.</ide_opened_file>\nMend it."
+    assert tell(project(tmp_path, user("a", None, words)))["s"].conversation.title == "Mend it."
 
 
 def test_tokens_are_counted_once_where_files_replay_one_another(tmp_path: Path) -> None:

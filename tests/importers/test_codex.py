@@ -11,7 +11,7 @@ from bough.importers import get
 from bough.model import Media, Other, Text, Thinking, ToolCall, Usage
 from tests.importers.reading import Told, tell
 from tests.importers.sample import FILES, append, chop, copied, database
-from tests.importers.samples.codex import DAY, OLDEST, THREAD, rollout
+from tests.importers.samples.codex import DAY, OLDEST, THREAD, fork_in_the_middle, rollout, said
 
 PATH = FILES / "codex"
 
@@ -48,7 +48,28 @@ def test_a_fork_that_replays_its_beginning_counts_only_its_own(told: dict[str, T
     with bough.connect(tmp_path / "bough.db") as store:
         for one in get("codex").read(PATH):
             store.bring_in(one)  # type: ignore[arg-type]
-        assert store.usage()[0].usage.input_tokens == 1000 + 1200 + 1300 + 900 + 800 + 300
+        assert store.usage()[0].usage.input_tokens == 1000 + 1200 + 1300 + 900 + 800 + 300 + 700
+
+
+def test_a_file_that_continues_another_counts_only_its_own(told: dict[str, Told], tmp_path: Path) -> None:
+    reply = told[f"{THREAD}d"].by_text("Planted.")
+    assert (reply.usage, reply.request_id) == (Usage(700, 7, 100, 1), "resp_d1")
+    path = fork_in_the_middle(copied("codex")(tmp_path))
+    path.write_text("".join(line for line in path.read_text().splitlines(True) if "token_usage_record" not in line))
+    assert tell(tmp_path)[f"{THREAD}d"].by_text("Planted.").usage == reply.usage
+
+
+def test_a_file_that_continues_another_finds_it_when_it_is_given_alone(told: dict[str, Told], tmp_path: Path) -> None:
+    path = fork_in_the_middle(copied("codex")(tmp_path))
+    alone = tell(path)
+    assert {one: list(alone[one].said) for one in alone} == {f"{THREAD}d": list(told[f"{THREAD}d"].said)}
+
+
+def test_a_file_that_continues_one_that_is_missing_says_so(tmp_path: Path) -> None:
+    path = copied("codex")(tmp_path)
+    rollout(path).unlink()
+    (skipped,) = tell(path)[f"{THREAD}d"].skipped
+    assert f"{THREAD}a" in skipped.reason
 
 
 def test_a_reply_that_was_cut_short_says_so(thread: Told) -> None:
@@ -106,6 +127,17 @@ def test_the_oldest_rollouts_say_the_time_once(told: dict[str, Told]) -> None:
 def test_surroundings_told_in_the_users_name_begin_no_turn(thread: Told) -> None:
     first = thread.by_text("How many trees are there?")
     assert {said.turn for said in list(thread.said.values())[:7]} == {first.turn}
+
+
+def test_newer_versions_say_themselves_what_a_user_said(tmp_path: Path) -> None:
+    path = copied("codex")(tmp_path)
+    words = "<environment_context> is what?"
+    about = {"content_item_kinds": ["user.text"]}
+    record = said("user", words)
+    record["payload"]["internal_chat_message_metadata_passthrough"] = about  # type: ignore[index]
+    append(rollout(path), record)
+    asked = tell(path)[f"{THREAD}a"].by_text(words)
+    assert asked.turn == asked.id
 
 
 def test_more_turns_are_taken_back_than_there_are(tmp_path: Path) -> None:

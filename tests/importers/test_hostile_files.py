@@ -13,7 +13,7 @@ import pytest
 
 import bough
 from bough import ImporterError, Store
-from bough.history import Skipped
+from bough.history import Conversation, Said, Skipped
 from bough.importers import detect, get, names
 from bough.importers.files import open_files
 from bough.importers.naming import parents_first
@@ -58,6 +58,18 @@ def test_a_zip_that_names_files_outside_itself_is_refused(tmp_path: Path, name: 
     with pytest.raises(ImporterError, match="outside itself"), open_files(path):
         pass
     assert [file.name for file in tmp_path.iterdir()] == ["chats.zip"]
+
+
+def test_whoever_asks_what_it_is_hears_why_it_is_refused(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "chats.zip", lambda archive: archive.writestr("../conversations.json", CHAT))
+    with pytest.raises(ImporterError, match="outside itself"):
+        detect(path)
+    path.write_bytes(b"PK\x03\x04 and then nothing")
+    with pytest.raises(ImporterError, match="damaged"):
+        detect(path)
+    path.write_bytes(b"SQLite format 3\0 and then nothing")
+    with pytest.raises(ImporterError, match="not a database"):
+        detect(path)
 
 
 def test_links_in_zips_and_directories_are_not_followed(tmp_path: Path) -> None:
@@ -137,6 +149,25 @@ def test_a_list_is_read_item_by_item_and_a_torn_one_up_to_its_tear() -> None:
         read_json(io.BytesIO(b"[1,"), "file")
 
 
+def test_an_item_of_a_list_that_is_no_json_costs_only_itself() -> None:
+    bad = ('{"n": NaN}', '{"a" "]}"}', "[" * 100_000 + "]" * 100_000, '{"big": ' + "1" * 5_000 + "}")
+    text = json.dumps({"n": 1}) + "," + ",".join(bad) + ', {"n": 2}'
+    first, *skipped, last = items(io.BytesIO(f"[{text}]".encode()), "list")
+    assert (first, last) == ({"n": 1}, {"n": 2})
+    assert [one.place for one in skipped if isinstance(one, Skipped)] == [f"list[{n}]" for n in range(1, 5)]
+    *_, torn = items(io.BytesIO(f'[{text}, {{"n": '.encode()), "list")
+    assert isinstance(torn, Skipped)
+    assert "in the middle" in torn.reason
+
+
+def test_an_export_in_utf_16_is_recognised_and_read(tmp_path: Path) -> None:
+    chat = {"uuid": "c", "chat_messages": [{"uuid": "m", "sender": "human", "text": "Grüße", "content": []}]}
+    (tmp_path / "conversations.json").write_text(json.dumps([chat], ensure_ascii=False), "utf-16")
+    (told,) = detect(tmp_path).read(tmp_path)
+    assert isinstance(told, Conversation)
+    assert [item.message.text for item in told.items if isinstance(item, Said)] == ["Grüße"]
+
+
 def test_what_is_nobodys_is_refused_whatever_it_pretends_to_be(tmp_path: Path) -> None:
     (tmp_path / "empty").write_bytes(b"")
     (tmp_path / "noise").write_bytes(bytes(range(256)) * 300)
@@ -146,7 +177,7 @@ def test_what_is_nobodys_is_refused_whatever_it_pretends_to_be(tmp_path: Path) -
     (tmp_path / "directory").mkdir()
     os.mkfifo(tmp_path / "pipe")
     for path in tmp_path.iterdir():
-        with pytest.raises(ImporterError, match="looks like none"):
+        with pytest.raises(ImporterError, match=r"looks like none|damaged|not a database"):
             detect(path)
 
 

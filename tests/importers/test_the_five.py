@@ -75,6 +75,17 @@ def test_cpe_keeps_models_tokens_and_what_a_message_says_beside_its_blocks(store
     assert said["so much"].message.envelope == {"cpe": {"responses_phase": "final_answer"}}
 
 
+def test_cpe_ids_that_two_files_share_are_two_messages(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two").mkdir()
+    first, second = (sample("cpe", "models and tokens").make(tmp_path / name) for name in ("one", "two"))
+    added = sum(one.added for one in bring(store, first)[0])
+    with opened(second) as connection:
+        connection.execute("UPDATE messages SET created_at = '2031-01-01 00:00:00'")
+    assert sum(one.added for one in bring(store, second)[0]) == added
+    assert len(store.sessions()) == 2
+
+
 def test_cpe_sessions_keep_their_titles_and_directories(store: Store, tmp_path: Path) -> None:
     imported(store, tmp_path, "cpe", "sessions, a fork")
     left, right = (store.session(f"cpe:{id}").info for id in ("sess01", "sess02"))

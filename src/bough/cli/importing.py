@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bough.cli import paper
-from bough.errors import BoughError, ImporterError
-from bough.history import Archive, Brought, Conversation, Item, Said, Skipped
+from bough.digest import digest
+from bough.errors import BoughError, ImporterError, Invalid
+from bough.history import Archive, Brought, Conversation, Said, Skipped
+from bough.likeness import SECOND
 from bough.values import replace, workpiece
 
 if TYPE_CHECKING:
@@ -56,6 +58,26 @@ class Tally:
         self.skipped += brought.skipped
 
 
+class Foreseen:
+    """What a dry run was told, by its names, and by what was said where and when: forks replay under new names."""
+
+    def __init__(self) -> None:
+        self._digests: dict[str, bytes] = {}
+        self._said: set[tuple[bytes, int]] = set()
+
+    def is_new(self, said: Said) -> bool:
+        known = said.id in self._digests
+        try:
+            mine = digest(said.message, self._digests.get(said.parent or "", b""))
+        except (Invalid, RecursionError):  # it will be skipped
+            mine = b""
+        self._digests[said.id] = mine
+        if said.created_at is not None and said.created_at % SECOND:
+            known = known or (mine, said.created_at) in self._said
+            self._said.add((mine, said.created_at))
+        return not known
+
+
 class Import:
     """Brings paths into a store."""
 
@@ -64,7 +86,7 @@ class Import:
         self.dry_run, self.again = dry_run, again
         self.unfinished: list[Tally] = []
         """What was counted of the path that failed last."""
-        self._foreseen: dict[str, set[str]] = {}
+        self._foreseen: dict[str, Foreseen] = {}
 
     def run(self, importer: Importer, path: Path, tell: Callable[[int, int], None]) -> Tally:
         """Reads a path to its end. Raises `ImporterError`, with what came before in `unfinished`."""
@@ -84,16 +106,8 @@ class Import:
         """A conversation without what another one has told: a dry run, which stores nothing, would count it twice."""
         if isinstance(told, Archive):
             return told
-        names = self._foreseen.setdefault(told.source, set())
-
-        def items() -> Iterator[Item]:
-            for item in told.items:
-                if isinstance(item, Skipped) or item.id not in names:
-                    yield item
-                if isinstance(item, Said):
-                    names.add(item.id)
-
-        return replace(told, items=items())
+        foreseen = self._foreseen.setdefault(told.source, Foreseen())
+        return replace(told, items=(item for item in told.items if isinstance(item, Skipped) or foreseen.is_new(item)))
 
 
 def follow(work: Import, found: list[tuple[Importer, Path]], report: Callable[[Tally], None]) -> None:

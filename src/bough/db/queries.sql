@@ -604,3 +604,6 @@ WITH RECURSIVE walk (hit, n) AS (
     SELECT walk.hit, m.parent FROM walk CROSS JOIN messages m ON m.n = walk.n WHERE m.parent < walk.n
 )
 SELECT walk.hit, m.id FROM walk JOIN messages m ON m.n = walk.n ORDER BY walk.hit, m.n
+
+-- name: turns_begun
+SELECT {turn} FROM turns t WHERE t.n IN (SELECT value FROM json_each(?)) ORDER BY t.n DESC

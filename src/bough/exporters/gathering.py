@@ -28,7 +28,7 @@ def gather(store: Store, name: str, *, branches: bool = True) -> Exported:
     nodes = [tree.node for _, tree in store.forest(path[0].id)[0].walk()] if branches else path
     ids = {node.id for node in nodes}
     standing = tuple(info for info in store.sessions_through(path[0].id) if info.head_id in ids)
-    turns = {id: store.turn_info(id) for id in dict.fromkeys(node.turn_id for node in nodes) if id in ids}
+    turns = {turn.id: turn for turn in store.list_turns([node.id for node in nodes])}
     named = session or next((info for info in standing if info.head_id == path[-1].id), None)
     return Exported(title_of(named, path), nodes, path[-1].id, turns, standing)
 

@@ -35,8 +35,9 @@ def some(store: Store, ids: Sequence[str], branches: bool = False) -> Iterator[s
             seen.add(node.id)
             yield line(node)
     yield from (line(info) for info in reversed(store.sessions()) if info.head_id in seen)
-    yield from (line(turn) for turn in store.list_turns() if turn.id in seen and turn.last_id in seen)
-    yield from (line(name) for name in store.list_names() if name.message_id in seen and name.kind not in OWN)
+    told = list(seen)
+    yield from (line(turn) for turn in store.list_turns(told) if turn.last_id in seen)
+    yield from (line(name) for name in store.list_names(told) if name.kind not in OWN)
 
 
 def _nodes(store: Store, ids: Sequence[str], branches: bool) -> Iterator[Node]:

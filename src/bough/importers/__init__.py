@@ -62,10 +62,24 @@ def detect(path: Path) -> Importer:
             f"{str(path)!r} is a store of bough's own. Copy it with `bough db copy`, or bring it in beside what is "
             f"here: bough --db {str(path)!r} export --all | bough import -"
         )
+    complain(path)
     raise ImporterError(
         f"{str(path)!r} looks like none of the files that bough can import; nothing was imported. "
         f"If you know what it is, say so with --from: {', '.join(_MODULES)}."
     )
+
+
+def complain(path: Path) -> None:
+    """Raises `ImporterError` for a zip or a database that nobody can read, and says why."""
+    from bough.importers.files import is_zip, open_files
+    from bough.importers.tables import is_sqlite, open_tables
+
+    if is_zip(path):
+        with open_files(path):
+            pass
+    if is_sqlite(path):
+        with open_tables(path, in_place=True) as tables:
+            tables.names  # noqa: B018 - the first look
 
 
 def find(path: Path) -> list[tuple[Importer, Path]]:

@@ -64,7 +64,7 @@ def _rows(tables: Tables, place: str) -> Iterator[Conversation | Skipped]:
     """The newer table first: the older one may hold copies of the same conversations."""
     seen: set[str] = set()
     for table in ("conversations_v2", "conversations"):
-        for row in tables.rows(table, COLUMNS):
+        for row in tables.rows(table, COLUMNS, order="updated_at,rowid"):
             here = f"{place}: {table} {row['key']}"
             try:
                 told = conversation(parse(row["value"] or ""), row, here)

@@ -9,7 +9,7 @@ from bough.errors import FormatError
 from bough.formats.records import KINDS, read_record
 from bough.history import Archive, Record, Skipped
 from bough.importers.files import open_files
-from bough.importers.reading import Line, beginning, lines, parsed
+from bough.importers.reading import Line, beginning, lines, parse_or_none
 
 
 class Bough:
@@ -17,7 +17,7 @@ class Bough:
     title = "bough"
 
     def recognises(self, path: Path) -> bool:
-        first = parsed(beginning(path).split("\n", 1)[0])
+        first = parse_or_none(beginning(path).split("\n", 1)[0])
         if not isinstance(first, dict):
             return False
         return {"id", "role", "blocks", "time"} <= first.keys() or (

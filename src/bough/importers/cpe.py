@@ -18,8 +18,8 @@ from bough.formats.reading import text_or_none, written
 from bough.history import Conversation, Head, Item, Said, Skipped
 from bough.importers import cpe_first
 from bough.importers.moments import from_iso
-from bough.importers.naming import parents_first
-from bough.importers.reading import parsed
+from bough.importers.naming import dated, parents_first
+from bough.importers.reading import parse_or_none
 from bough.importers.tables import Tables, has_tables, open_tables
 from bough.model import ROLES, Block, Json, Media, Message, Other, Text, Thinking, ToolCall, ToolResult, Usage
 
@@ -91,7 +91,8 @@ class Trees:
         members: dict[str, list[str]] = {}
         for id, root in self.roots.items():
             members.setdefault(root, []).append(id)
-        for root, ids in members.items():
+        arrived = {id: number for number, id in enumerate(self.rows)}
+        for root, ids in sorted(members.items(), key=lambda tree: max(arrived[id] for id in tree[1])):
             yield self._with_sessions(root, ids, standing[root]) if root in standing else self._tree(root, ids)
 
     def _with_sessions(self, root: str, ids: list[str], sessions: list[dict[str, Any]]) -> Conversation:
@@ -99,8 +100,11 @@ class Trees:
         first, *others = sessions
         kept = {name: first[name] for name in ("model_ref", "thinking_level", "cost_usd") if first[name]}
         return Conversation(
-            CPE.name, root, self._said(ids), f"cpe:{first['id']}", first["last_message_id"],
-            tuple(Head(f"cpe:{one['id']}", one["last_message_id"], text_or_none(one["title"])) for one in others),
+            CPE.name, self._name(root), self._said(ids), f"cpe:{first['id']}", self._name(first["last_message_id"]),
+            tuple(
+                Head(f"cpe:{one['id']}", self._name(one["last_message_id"]), text_or_none(one["title"]))
+                for one in others
+            ),
             text_or_none(first["title"]), text_or_none(first["cwd"]), self._model(ids),
             created_at=from_iso(first["created_at"]), extra=kept or None,
         )  # fmt: skip
@@ -110,11 +114,14 @@ class Trees:
         label = self._label(root)
         replies = [id for id in ids if self.rows[id]["role"] != "user"]
         return Conversation(
-            CPE.name, root, self._said(ids), f"cpe:{root}", replies[-1] if replies else None,
+            CPE.name, self._name(root), self._said(ids), f"cpe:{root}", self._name(replies[-1]) if replies else None,
             title=None if label else text_or_none(self.rows[root]["title"]), model=self._model(ids),
             agent=label.split(":")[1] if label else None,
             created_at=from_iso(self.rows[root]["created_at"]),
         )  # fmt: skip
+
+    def _name(self, id: str) -> str:
+        return dated(id, self.rows[id]["created_at"])
 
     def _model(self, ids: list[str]) -> str | None:
         for id in reversed(ids) if "model_id" in self.tables.columns("messages") else ():
@@ -143,13 +150,14 @@ class Trees:
 
     def _one(self, row: dict[str, Any], parent: str | None) -> Said:
         (rest,) = self.tables.rows("messages", REST, id=row["id"])
+        before = None if parent is None else self._name(parent)
         compacted = parent is not None and row["parent_id"] is None
         reply = row["role"] == "assistant"
         usage = Usage(rest["input_tokens"], rest["output_tokens"], rest["cache_read_tokens"])
         return Said(
-            row["id"], self._message(row, rest), parent, from_iso(row["created_at"]),
+            self._name(row["id"]), self._message(row, rest), before, from_iso(row["created_at"]),
             label=self._label(row["id"]) or text_or_none(row["title"]),
-            kind="summary" if compacted else "message", covers=parent if compacted else None,
+            kind="summary" if compacted else "message", covers=before if compacted else None,
             model=rest["model_id"] if reply else None, provider=rest["model_type"] if reply else None,
             usage=usage if reply and usage != Usage() else None,
         )  # fmt: skip
@@ -157,7 +165,7 @@ class Trees:
     def _message(self, row: dict[str, Any], rest: dict[str, Any]) -> Message:
         rows = self.tables.rows("blocks", BLOCK, order="sequence_order", message_id=row["id"])
         error = bool(rest["tool_result_error"])
-        fields = parsed(rest["message_extra_fields"] or "null")
+        fields = parse_or_none(rest["message_extra_fields"])
         blocks = tuple(results(rows, error) if row["role"] == "tool_result" else map(block, rows))
         return Message(row["role"], blocks, error, {"cpe": fields} if fields else None)
 
@@ -170,7 +178,7 @@ def results(rows: Iterable[dict[str, Any]], error: bool) -> Iterator[Block]:
 
 
 def block(row: dict[str, Any]) -> Block:
-    extra = parsed(row["extra_fields"] or "null")
+    extra = parse_or_none(row["extra_fields"])
     match row["block_type"]:
         case "thinking":
             return Thinking(row["content"] or "", extra, signed(row["content"], extra))
@@ -190,7 +198,7 @@ def signed(text: str, extra: Json) -> Json:
 
 
 def call(row: dict[str, Any], extra: Json) -> Block:
-    said = parsed(row["content"] or "null")
+    said = parse_or_none(row["content"])
     if not isinstance(said, dict) or not isinstance(said.get("name"), str):
         return Other("cpe.tool_call", row)
     parameters = said.get("parameters")
@@ -199,7 +207,7 @@ def call(row: dict[str, Any], extra: Json) -> Block:
 
 
 def content(row: dict[str, Any]) -> Text | Media | Other:
-    modality, mime, extra = row["modality_type"] or 0, row["mime_type"] or "", parsed(row["extra_fields"] or "null")
+    modality, mime, extra = row["modality_type"] or 0, row["mime_type"] or "", parse_or_none(row["extra_fields"])
     if modality == 0:
         return Text(row["content"] or "", extra)
     data = from_base64(row["content"])

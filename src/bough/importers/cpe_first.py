@@ -11,7 +11,7 @@ from typing import Any
 from bough.formats.reading import text_or_none
 from bough.history import Conversation, Item, Said, Skipped
 from bough.importers.moments import from_iso
-from bough.importers.naming import parents_first
+from bough.importers.naming import dated, parents_first
 from bough.importers.tables import Tables
 from bough.model import Media, assistant, user
 
@@ -22,27 +22,30 @@ def read(tables: Tables, source: str) -> Iterator[Conversation]:
     """The conversations of a file that has any of this generation."""
     if "executor_data" not in tables.columns("conversations"):
         return
-    parents = dict(parents_first({row["id"]: row["parent_id"] for row in tables.rows("conversations", COLUMNS[:2])}))
+    rows = {row["id"]: row for row in tables.rows("conversations", ("id", "parent_id", "created_at"))}
+    parents = dict(parents_first({id: row["parent_id"] for id, row in rows.items()}))
+    names = {id: dated(id, row["created_at"]) for id, row in rows.items()}
     members: dict[str, list[str]] = {}
     roots: dict[str, str] = {}
     for id, parent in parents.items():
         roots[id] = roots[parent] if parent is not None else id
         members.setdefault(roots[id], []).append(id)
     for root, ids in members.items():
-        yield Conversation(source, root, _said(tables, ids, parents), f"{source}:{root}")
+        above = {id: names.get(parents[id] or "") for id in ids}
+        yield Conversation(source, names[root], _said(tables, above), f"{source}:{root}")
 
 
-def _said(tables: Tables, ids: list[str], parents: dict[str, str | None]) -> Iterator[Item]:
-    for id in ids:
+def _said(tables: Tables, above: dict[str, str | None]) -> Iterator[Item]:
+    for id, parent in above.items():
         (row,) = tables.rows("conversations", COLUMNS, blobs=("executor_data",), id=id)
-        yield from _turn(row, parents[id])
+        yield from _turn(row, parent)
 
 
 def _turn(row: dict[str, Any], parent: str | None) -> Iterator[Item]:
-    id, time, model = row["id"], from_iso(row["created_at"]), text_or_none(row["model"])
+    id, time, model = dated(row["id"], row["created_at"]), from_iso(row["created_at"]), text_or_none(row["model"])
     asked = f"{id}:prompt"
     yield Said(asked, user(row["user_message"] or ""), parent, time)
     dump = row["executor_data"] if isinstance(row["executor_data"], bytes) else b""
     reply = Media("document", "application/x-gob", dump, name="executor_data")
     yield Said(id, assistant(reply), asked, time, model=model)
-    yield Skipped(f"conversations {id}", "Only Go can read the reply; its bytes are kept as a document.")
+    yield Skipped(f"conversations {row['id']}", "Only Go can read the reply; its bytes are kept as a document.")

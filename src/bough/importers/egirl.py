@@ -11,6 +11,7 @@ from bough.formats import get
 from bough.formats.reading import as_dict, as_list, optional_list, text_or_none, written
 from bough.history import Conversation, Item, Said, Skipped
 from bough.importers.moments import from_milliseconds
+from bough.importers.naming import dated
 from bough.importers.reading import parse
 from bough.importers.tables import Tables, has_tables, open_tables
 from bough.model import Json
@@ -31,13 +32,13 @@ class Egirl:
 
     def read(self, path: Path) -> Iterator[Conversation | Skipped]:
         with open_tables(path) as tables:
-            for session in tables.rows("sessions", SESSION, order="created_at"):
+            for session in tables.rows("sessions", SESSION, order="last_active_at,rowid"):
                 yield conversation(tables, session, path.name)
 
 
 def conversation(tables: Tables, session: dict[str, Any], place: str) -> Conversation:
     # Every workspace has its own `cli:default`, and counts its messages from one.
-    id = f"{session['id']}@{session['created_at']}"
+    id = dated(session["id"], session["created_at"])
     key = str(session["id"]) if ":" in str(session["id"]) else f"egirl:{session['id']}"
     return Conversation(
         Egirl.name, id, _said(tables, session["id"], id, place), key,

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
+import marshal
 import re
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
+from operator import itemgetter
 from pathlib import Path, PurePosixPath
 
 from bough.errors import ImporterError
@@ -34,10 +38,34 @@ def holds(path: Path, mark: bytes) -> bool:
 def _start(files: Files, name: str) -> bytes:
     with files.open(name) as stream:
         start = stream.read(LOOKED_AT)
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        start = start.decode("utf-16", "ignore").encode()
     return start if start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"[", b"{") else b""
 
 
-def objects(files: Files, name: str) -> Iterator[tuple[str, Json | Skipped]]:
+def conversations(files: Files, last: Callable[[Json], int | None]) -> Iterator[tuple[str, Json | Skipped]]:
+    """The conversations of all shards, each with its place, by when they were last used.
+
+    Exports are in any order, mostly the newest first, and may not fit into memory: they pass through a private file.
+    """
+    with tempfile.TemporaryFile(prefix="bough-import-") as spool:
+        kept: list[tuple[int, str, int]] = []
+        for place, told in (one for name in shards(files) for one in _objects(files, name)):
+            if not isinstance(told, dict):
+                yield place, told
+                continue
+            kept.append((last(told) or 0, place, spool.tell()))
+            try:
+                marshal.dump(told, spool)
+            except ValueError as error:
+                kept.pop()
+                yield place, Skipped(place, f"It cannot be kept: {error}.")
+        for _, place, offset in sorted(kept, key=itemgetter(0)):
+            spool.seek(offset)
+            yield place, marshal.load(spool)
+
+
+def _objects(files: Files, name: str) -> Iterator[tuple[str, Json | Skipped]]:
     """The conversations of one file, each with its place. A file may also be a single one."""
     with files.open(name) as raw:
         stream = recoded(raw)

@@ -17,6 +17,11 @@ def chained(values: Iterable[Json], before: str = "") -> Iterator[str]:
         yield so_far.hexdigest()
 
 
+def dated(id: Json, time: Json) -> str:
+    """A name that is unique in one file only, made unique in all by the moment."""
+    return f"{id}@{time}"
+
+
 def parents_first(parents: Mapping[str, str | None]) -> Iterator[tuple[str, str | None]]:
     """Each name with its parent, no child before its parent, in the given order otherwise.
 

@@ -17,7 +17,7 @@ from bough.history import Conversation, Item, Said, Skipped
 from bough.importers.files import open_files
 from bough.importers.moments import from_seconds
 from bough.importers.naming import chained
-from bough.importers.reading import LOOKED_AT, Line, beginning, items, lines, parsed, read_json, recoded, text_of
+from bough.importers.reading import LOOKED_AT, Line, beginning, items, lines, parse_or_none, read_json, recoded, text_of
 from bough.model import Json
 
 ROLES = {"system", "developer", "user", "assistant", "tool", "function"}
@@ -30,7 +30,7 @@ class OpenAIChats:
     def recognises(self, path: Path) -> bool:
         text = beginning(path)
         first = text.split("\n", 1)[0]
-        return is_chat_file(parsed(first)) or is_chat_file(parsed(text)) or looks_like_chat(text)
+        return is_chat_file(parse_or_none(first)) or is_chat_file(parse_or_none(text)) or looks_like_chat(text)
 
     def places(self) -> list[Path]:
         return []
@@ -58,7 +58,7 @@ def _chats(stream: IO[bytes], place: str) -> Iterator[tuple[Json | Skipped, str]
     start = bytes(stream.peek(LOOKED_AT)) if hasattr(stream, "peek") else b""
     if not start.lstrip().startswith(b"["):
         # The first line does not end its object: the file is one object, laid out over lines.
-        if parsed(text_of(start.lstrip().split(b"\n", 1)[0])) is None:
+        if parse_or_none(text_of(start.lstrip().split(b"\n", 1)[0])) is None:
             yield read_json(stream, place), place
         else:
             for line in lines(stream, place):

@@ -9,7 +9,7 @@ from typing import Any
 from bough.formats.reading import text_or_none
 from bough.history import Conversation, Item, Said, Skipped
 from bough.importers.moments import from_iso
-from bough.importers.naming import chained
+from bough.importers.naming import chained, dated
 from bough.importers.reading import parse
 from bough.importers.tables import has_tables, open_tables
 from bough.model import Json, Message, Role, Text
@@ -30,7 +30,7 @@ class Orcx:
 
     def read(self, path: Path) -> Iterator[Conversation | Skipped]:
         with open_tables(path) as tables:
-            for row in tables.rows("conversations", COLUMNS, order="created_at"):
+            for row in tables.rows("conversations", COLUMNS, order="updated_at,rowid"):
                 place = f"{path.name}: conversations {row['id']}"
                 try:
                     messages = parse(row["messages"] or "")
@@ -45,7 +45,7 @@ class Orcx:
 
 def conversation(row: dict[str, Any], messages: list[Json], place: str) -> Conversation:
     # Four characters are soon given out again: the moment makes them unique.
-    id = f"{row['id']}@{row['created_at']}"
+    id = dated(row["id"], row["created_at"])
     totals = {name: row[name] for name in ("total_tokens", "total_cost") if row[name]}
     return Conversation(
         Orcx.name, id, _said(id, row["model"], messages, place), f"orcx:{row['id']}",

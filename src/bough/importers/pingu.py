@@ -16,7 +16,9 @@ from bough.formats.types import Decoded, Provenance
 from bough.history import Conversation, Item, Said, Skipped
 from bough.ids import parse_key
 from bough.importers.moments import from_iso
-from bough.importers.reading import parse, parsed
+from bough.importers.naming import dated
+from bough.importers.order import latest_last
+from bough.importers.reading import parse, parse_or_none
 from bough.importers.tables import Tables, has_tables, open_tables
 from bough.model import Block, Json, Message, Other, Text, ToolCall, Usage, user
 
@@ -38,13 +40,17 @@ class Pingu:
     def read(self, path: Path) -> Iterator[Conversation | Skipped]:
         with open_tables(path) as tables:
             rows = {row["id"]: row for row in tables.rows("sessions", SESSION)}
-            for key in sorted(rows, key=lambda key: key.count(":delegate:")):  # who delegates comes first
+            for key in latest_last(
+                sorted(rows, key=lambda key: key.count(":delegate:")),  # who delegates comes first
+                lambda key: from_iso(rows[key]["updated_at"]) or 0,
+                lambda key: key.partition(":delegate:")[0],
+            ):
                 yield conversation(tables, rows, key, path.name)
 
 
 def name_of(session: dict[str, Any]) -> str:
     """The keys are the same in everyone's file; with the moment they are not."""
-    return f"{session['id']}@{session['created_at']}"
+    return dated(session["id"], session["created_at"])
 
 
 def conversation(tables: Tables, sessions: dict[str, dict[str, Any]], key: str, place: str) -> Conversation:
@@ -114,7 +120,7 @@ def _messages(tables: Tables, session: dict[str, Any], place: str) -> Iterator[I
     chat = get("openai.chat").decode
     for row in tables.rows("messages", MESSAGE, order="rowid", session_id=session["id"]):
         wire = {name: row[name] for name in ("role", "content", "tool_call_id", "name") if row[name] is not None}
-        if calls := parsed(row["tool_calls"] or "null"):
+        if calls := parse_or_none(row["tool_calls"]):
             wire["tool_calls"] = calls
         try:
             (message,) = chat([{"content": None, **wire}]).messages

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,8 @@ LARGEST_FILE = 512 * 2**20
 CHUNK = 2**20
 LOOKED_AT = 65_536
 """Bytes that are enough to see what a file is."""
+_SIGNS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+"""What opens and closes, and strings, in which nothing does."""
 RAW = 2_000
 """Characters of a bad line that are kept."""
 
@@ -83,14 +86,19 @@ def items(stream: IO[bytes], place: str) -> Iterator[Json | Skipped]:
         if sign == ",":
             continue
         try:
-            found = window.item()
+            yield window.item()
+        except _Malformed as error:
+            yield Skipped(f"{place}[{number}]", str(error))
         except ValueError as error:
-            yield Skipped(f"{place}[{number}]", f"The list ends in the middle, or is not JSON: {error}")
+            yield Skipped(f"{place}[{number}]", f"The list ends in the middle: {error}")
             return
-        yield found
         number += 1
     if sign == "":
         yield Skipped(f"{place}[{number}]", "The list is torn off.")
+
+
+class _Malformed(ValueError):
+    """A value with a beginning and an end, and no JSON in between."""
 
 
 class _Window:
@@ -120,21 +128,32 @@ class _Window:
             self.more()
 
     def item(self) -> Json:
-        """The value that begins here. Raises `ValueError`."""
+        """The value that begins here. Raises `_Malformed` when it could be passed by, and else `ValueError`."""
         while True:
             try:
                 found, end = DECODER.raw_decode(self.text, self.at)
-            except RecursionError:
-                raise ValueError("it is nested too deeply.") from None
-            except ValueError:
+            except (ValueError, RecursionError) as error:
+                reason = "it is nested too deeply." if isinstance(error, RecursionError) else str(error)
+                if (closed := self._closed()) is not None:
+                    self.at = closed
+                    raise _Malformed(reason) from None
                 if self.ended or len(self.text) - self.at > LARGEST_FILE:
-                    raise
+                    raise ValueError(reason) from None
             else:
                 # A number at the end of the window may go on.
                 if end < len(self.text) or self.ended:
                     self.at = end
                     return found
             self.more()
+
+    def _closed(self) -> int | None:
+        """Where the object or list that begins here is closed, whatever is in it; None when it is not, or not yet."""
+        depth = 0
+        for sign in _SIGNS.finditer(self.text, self.at):
+            depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(sign[0], 0)
+            if depth <= 0:
+                return sign.end() if sign[0] in "]}" and depth == 0 else None
+        return None
 
 
 def parse(raw: bytes | str) -> Json:
@@ -143,14 +162,6 @@ def parse(raw: bytes | str) -> Json:
         return DECODER.decode(text_of(raw) if isinstance(raw, bytes) else raw)
     except RecursionError:
         raise ValueError("it is nested too deeply.") from None
-
-
-def parsed(raw: bytes | str) -> Json:
-    """A JSON value, or None for what is not JSON: to see what a file is."""
-    try:
-        return parse(raw)
-    except ValueError:
-        return None
 
 
 def beginning(path: Path) -> str:
@@ -183,7 +194,7 @@ def recoded(stream: IO[bytes]) -> IO[bytes]:
         writer = codecs.getwriter("utf-8")(spooled, "surrogatepass")
         shutil.copyfileobj(codecs.getreader("utf-16")(buffered, "replace"), writer)
         spooled.seek(0)
-        return spooled
+        return io.BufferedReader(spooled)
     if start.startswith(codecs.BOM_UTF8):
         buffered.read(3)
     return buffered

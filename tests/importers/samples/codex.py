@@ -19,6 +19,10 @@ def fork(path: Path) -> Path:
     return path / DAY / f"rollout-2026-03-05T09-00-00-{THREAD}b.jsonl"
 
 
+def fork_in_the_middle(path: Path) -> Path:
+    return path / DAY / f"rollout-2026-03-05T10-00-00-{THREAD}d.jsonl"
+
+
 def said(role: str, text: str) -> dict[str, object]:
     part = {"type": "output_text" if role == "assistant" else "input_text", "text": text}
     payload = {"type": "message", "role": role, "content": [part]}

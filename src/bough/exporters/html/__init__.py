@@ -58,7 +58,7 @@ def to(leaf: Node, told: Exported) -> str:
     words = " ".join(told.beginning(leaf).message.text.split())[:WORDS] or leaf.role
     return (
         f'<button data-to="{text(leaf.id)}" aria-current="{str(leaf.id == told.head).lower()}">'
-        f"<small>{text(leaf.id)}</small> {text(words)}</button>"
+        f"<small>{text(leaf.id)}</small> <bdi>{text(words)}</bdi></button>"
     )
 
 

@@ -8,7 +8,7 @@ from html import escape
 
 from bough.exporters.html.prose import LINKS, code, prose
 from bough.exporters.marking import indented, iso, legible, mark, sum_of
-from bough.exporters.types import Exported, described
+from bough.exporters.types import Exported, Mark, described
 from bough.model import Block, Media, Node, Text, Thinking, ToolCall, ToolResult
 
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/avif")
@@ -25,14 +25,15 @@ def article(node: Node, told: Exported, hidden: bool) -> str:
     total = f'<p class="total">{text(words)}</p>' if turn is not None and (words := sum_of(turn)) else ""
     kind = f"{node.role}{' error' if node.message.error else ''}"
     parent = node.parent_id if node.parent_id in told.by_id else ""
+    said = mark(node, told)
     return (
         f'<article id="m-{text(node.id)}" class="{kind}" data-id="{text(node.id)}" data-parent="{text(parent or "")}"'
-        f"{' hidden' if hidden else ''}>{head(node, told)}{body}{total}</article>\n"
+        f' aria-label="{said.who}, {said.when}" tabindex="-1"'
+        f"{' hidden' if hidden else ''}>{head(node, said, told)}{body}{total}</article>\n"
     )
 
 
-def head(node: Node, told: Exported) -> str:
-    said = mark(node, told)
+def head(node: Node, said: Mark, told: Exported) -> str:
     notes = "".join(f'<span class="note {text(note)}">{text(note)}</span>' for note in said.notes)
     return (
         f'<header><span class="who">{said.who}</span>'

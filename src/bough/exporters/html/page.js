@@ -38,7 +38,8 @@ function move(article, by) {
   const now = articles.get(target);
   scrollBy(0, now.getBoundingClientRect().top - top);
   history.replaceState(null, "", "#" + now.id);
-  now.querySelector(`.siblings button[data-by="${by}"]`).focus();
+  const buttons = [...now.querySelectorAll(".siblings button:enabled")];
+  (buttons.find((button) => Number(button.dataset.by) === by) || buttons[0]).focus();
 }
 
 document.addEventListener("click", (event) => {
@@ -47,7 +48,9 @@ document.addEventListener("click", (event) => {
   if (button.dataset.by) move(button.closest("article"), Number(button.dataset.by));
   if (button.dataset.to) {
     show(button.dataset.to);
-    articles.get(button.dataset.to).scrollIntoView();
+    const target = articles.get(button.dataset.to);
+    target.scrollIntoView();
+    target.focus({ preventScroll: true });
   }
   if (button.id === "theme") {
     const root = document.documentElement;

@@ -36,6 +36,8 @@ def _reader() -> MarkdownIt:
     reader.add_render_rule("code_block", _fence)
     reader.add_render_rule("image", _picture)
     reader.add_render_rule("link_open", _link)
+    reader.add_render_rule("th_open", _cell)
+    reader.add_render_rule("td_open", _cell)
     return reader
 
 
@@ -57,16 +59,27 @@ def _link(self: Any, tokens: Sequence[Any], at: int, options: Any, env: MutableM
     return made
 
 
+def _cell(self: Any, tokens: Sequence[Any], at: int, options: Any, env: MutableMapping[str, Any]) -> str:
+    # The policy of the page allows no styles but its own.
+    if style := str(tokens[at].attrs.pop("style", "")):
+        tokens[at].attrSet("class", style.removeprefix("text-align:"))
+    made: str = self.renderToken(tokens, at, options, env)
+    return made
+
+
 def _coloured(text: str, language: str) -> str:
     if not language or len(text) > TOO_LONG_TO_COLOUR:
         return escape(text)
-    from pygments import highlight
+    from pygments import format
     from pygments.formatters import HtmlFormatter
     from pygments.lexers import get_lexer_by_name
     from pygments.util import ClassNotFound
 
     try:
-        lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
+        lexer = get_lexer_by_name(language, stripnl=False)
     except ClassNotFound:
         return escape(text)
-    return str(highlight(text, lexer, HtmlFormatter(nowrap=True)))
+    tokens = list(lexer.get_tokens(f"{text}\n"))  # some lexers lose a last line that does not end
+    if "".join(words for _, words in tokens).splitlines() != text.splitlines():
+        return escape(text)
+    return str(format(tokens, HtmlFormatter(nowrap=True))).removesuffix("\n")

@@ -9,7 +9,7 @@ from bough.formats.reading import text_or_none
 from bough.history import Conversation, Skipped
 from bough.importers.chatgpt.assets import Assets
 from bough.importers.chatgpt.mapping import Mapping
-from bough.importers.exports import holds, objects, shards
+from bough.importers.exports import conversations, holds
 from bough.importers.files import open_files
 from bough.importers.moments import from_seconds
 from bough.model import Json
@@ -39,9 +39,8 @@ class ChatGPT:
     def read(self, path: Path) -> Iterator[Conversation | Skipped]:
         with open_files(path) as files:
             assets = Assets(files)
-            for name in shards(files):
-                for place, told in objects(files, name):
-                    yield told if isinstance(told, Skipped) else _conversation(told, place, assets)
+            for place, told in conversations(files, lambda one: from_seconds(one.get("update_time"))):
+                yield told if isinstance(told, Skipped) else _conversation(told, place, assets)
 
     def places(self) -> list[Path]:
         return []

@@ -8,7 +8,7 @@ from pathlib import Path
 from bough.formats.reading import text_or_none
 from bough.history import Conversation, Item, Said, Skipped
 from bough.importers.claude_ai.messages import FAMILY, read_messages
-from bough.importers.exports import holds, objects, shards
+from bough.importers.exports import conversations, holds
 from bough.importers.files import open_files
 from bough.importers.moments import from_iso
 from bough.importers.naming import parents_first
@@ -29,9 +29,8 @@ class ClaudeAI:
 
     def read(self, path: Path) -> Iterator[Conversation | Skipped]:
         with open_files(path) as files:
-            for name in shards(files):
-                for place, told in objects(files, name):
-                    yield told if isinstance(told, Skipped) else _conversation(told, place)
+            for place, told in conversations(files, lambda one: from_iso(one.get("updated_at"))):
+                yield told if isinstance(told, Skipped) else _conversation(told, place)
 
     def places(self) -> list[Path]:
         return []

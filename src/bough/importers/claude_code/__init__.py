@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 
 from bough.history import Conversation, Skipped
-from bough.importers.claude_code.files import projects
+from bough.importers.claude_code.files import SUBAGENTS, projects
 from bough.importers.claude_code.project import NAME, Project
 from bough.importers.files import Files, open_files
+from bough.importers.order import latest_last
 from bough.importers.reading import Line, lines
 from bough.model import Json
 
@@ -32,17 +34,29 @@ class ClaudeCode:
             return any(_is_ours(files, name) for name in islice(told, FILES_TO_TRY))
 
     def read(self, path: Path) -> Iterator[Conversation | Skipped]:
-        beside = path.parent / path.stem  # a session that is given alone brings its subagents along
-        alone = path.is_file() and beside.is_dir()
+        path = _session(path)
+        alone = path.is_file() and (path.parent / path.stem).is_dir()
         with open_files(path.parent if alone else path) as files:
             mine = (path.name, f"{path.stem}/") if alone else ("",)
-            for names in projects(name for name in files.names if name.startswith(mine)):
-                yield from Project(files, names).conversations()
+            wanted = projects(name for name in files.names if name.startswith(mine))
+            sessions = [session for names in wanted for session in Project(files, names).sessions()]
+            sessions.sort(key=attrgetter("began"))
+            for session in latest_last(sessions, attrgetter("ended"), attrgetter("family")):
+                yield from session.conversations
 
     def places(self) -> list[Path]:
         home = os.environ.get("CLAUDE_CONFIG_DIR")
         place = (Path(home) if home else Path.home() / ".claude") / "projects"
         return [place] if place.is_dir() else []
+
+
+def _session(path: Path) -> Path:
+    """The session of a subagent whose file is given alone: only there is said what it was for."""
+    above = path.absolute()
+    while SUBAGENTS in above.parts and above.name != SUBAGENTS:
+        above = above.parent
+    session = Path(f"{above.parent}.jsonl")
+    return session if above.name == SUBAGENTS and path.is_file() and session.is_file() else path
 
 
 def _is_ours(files: Files, name: str) -> bool:

@@ -29,6 +29,8 @@ _NOTE = re.compile(rb'"type"\s*:\s*"(summary|' + "|".join(NOTES).encode() + rb')
 _TIME = re.compile(rb'"timestamp"\s*:\s*"([^"]{10,40})"')
 _UUID = re.compile(rb'"uuid"\s*:\s*"([^"]{1,80})"')
 _WRAPPED = re.compile(r"^\s*<([a-z][\w-]*)>")
+_EDITOR = re.compile(r"<(ide_\w+)>.*?</\1>", re.DOTALL)
+"""What an editor puts before the user's words: which file is open, what is selected."""
 
 
 class Heading:
@@ -42,6 +44,8 @@ class Heading:
         self.model: str | None = None
         self.sidechain = False
         self.began: int | None = None
+        self.first: str | None = None
+        """When its first message was written: a file that replays another one says the same."""
         self.ended: int | None = None
         self.notes: dict[str, str] = {}
         self.summaries: dict[str, str] = {}
@@ -80,6 +84,7 @@ class Heading:
         self.session = self.session or text_or_none(line.get("sessionId"))
         self.agent = self.agent or text_or_none(line.get("agentId"))
         self.began = self.began or from_iso(line.get("timestamp"))
+        self.first = self.first or (text_or_none(line.get("timestamp")) if "uuid" in line else None)
         self.model = self.model or text_or_none(message_of(line).get("model"))
         self.scene = {key: line[key] for key in SCENE if line.get(key)} | self.scene
         if self.prompt is None:
@@ -92,7 +97,8 @@ def prompt_of(line: Record) -> str | None:
     if line.get("type") != "user" or line.get("isMeta") or line.get("isCompactSummary"):
         return None
     blocks = read_blocks(message_of(line).get("content"))
-    words = "\n".join(block.text for block in blocks if isinstance(block, Text) and not _WRAPPED.match(block.text))
+    texts = (_EDITOR.sub("", block.text) for block in blocks if isinstance(block, Text))
+    words = "\n".join(text for text in texts if not _WRAPPED.match(text))
     return words if words.strip() else None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from bough.importers.claude_code.lines import Record
-from bough.model import Role
+from bough.model import Json, Role
 
 
 class Place(NamedTuple):
@@ -33,6 +33,7 @@ class Places:
         self.last: Place | None = None
         self.step: Step | None = None
         self._known = known
+        self._above: dict[str, str] = {}
 
     def parent(self, line: Record) -> Place | None:
         """Where a line belongs. A parent that is nowhere to be found, or the line itself, means the line before."""
@@ -49,6 +50,11 @@ class Places:
         step = self.step
         return step.tail if step and reply_id and step.reply_id == reply_id else None
 
+    def before(self, name: Json) -> str | None:
+        """The message before the one that a line of this file became."""
+        place = self._known.get(name) if isinstance(name, str) else None
+        return self._above.get(place.said) if place else None
+
     def put(self, name: str, place: Place) -> None:
         self._known[name] = place
 
@@ -61,6 +67,8 @@ class Places:
 
     def told(self, name: str, place: Place, parent: Place | None) -> None:
         self.last = self._known[name] = place
+        if parent:
+            self._above[place.said] = parent.said
         step = self.step
         if step and parent and place.role == "tool_result" and parent.said in step.said:
             step.said.add(place.said)

@@ -1,8 +1,9 @@
-"""The conversations of one project: each session, and after it the subagents that it began."""
+"""The sessions of one project, each with the subagents that it began."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from bough.errors import ImporterError
 from bough.formats.reading import text_or_none
@@ -21,6 +22,16 @@ from bough.values import replace
 NAME = "claude-code"
 
 
+class Session(NamedTuple):
+    """A session that can be told: when it was used, with which others it may share its beginning, and all of it."""
+
+    began: int
+    ended: int
+    family: str
+    conversations: Iterator[Conversation]
+    """Its own, and after it those of the subagents that it began; read once."""
+
+
 class Project:
     """Reads the files of one project. They replay and continue one another, and so share what is known."""
 
@@ -31,15 +42,23 @@ class Project:
         self._known: dict[str, Place] = {}
         self._counted: set[str] = set()
 
-    def conversations(self) -> Iterator[Conversation]:
+    def sessions(self) -> Iterator[Session]:
+        """The sessions, oldest first."""
         waiting = self._subagents()
         for name in sorted((name for name in self._headings if agent_id(name) is None), key=self._order):
-            spawned: dict[str, Spawn] = {}
-            yield from self._session(name, spawned)
-            for agent in waiting.pop(stem(name), []):
-                yield self._subagent(agent, stem(name), spawned)
+            yield self._told(name, self._conversations(name, waiting.pop(stem(name), [])))
         for session, agents in waiting.items():
-            yield from (self._subagent(agent, session, {}) for agent in agents)
+            yield self._told(agents[0], iter([self._subagent(agent, session, {}) for agent in agents]))
+
+    def _told(self, name: str, conversations: Iterator[Conversation]) -> Session:
+        heading = self._headings[name]
+        return Session(heading.began or 0, heading.ended or 0, heading.first or name, conversations)
+
+    def _conversations(self, name: str, agents: list[str]) -> Iterator[Conversation]:
+        spawned: dict[str, Spawn] = {}
+        yield from self._session(name, spawned)
+        for agent in agents:
+            yield self._subagent(agent, stem(name), spawned)
 
     def _order(self, name: str) -> tuple[int, str]:
         return self._headings[name].began or 0, name
@@ -103,7 +122,7 @@ def _conversation(
         title=title,
         directory=text_or_none(heading.scene.get("cwd")),
         model=heading.model,
-        agent=heading.notes.get("agent-name"),
+        agent=heading.notes.get("agent-setting"),
         created_at=heading.began,
         updated_at=heading.ended,
         extra={NAME: scene} if scene else None,

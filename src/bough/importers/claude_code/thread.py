@@ -122,13 +122,18 @@ class Thread:
 
     def _tell_user(self, told: Line) -> Iterator[Item]:
         parent, rest = self._places.parent(told.value), self._rest(told.value)
-        covers = parent.said if told.value.get("isCompactSummary") and parent else None
+        covers = self._covers(parent) if told.value.get("isCompactSummary") and parent else None
         if covers and (metadata := self._boundary.get("compactMetadata")):
             rest["compactMetadata"] = metadata
         for position, message in enumerate(user_messages(told.value, rest)):
             yield self._said(told, message, parent, position, covers=None if position else covers)
             parent = self._places.last
         self._note_subagent(told.value)
+
+    def _covers(self, parent: Place) -> str:
+        """The last message that a summary speaks for; newer versions keep those at the end as they are."""
+        kept = at(self._boundary, "compactMetadata", "preservedSegment", "headUuid")
+        return self._places.before(kept) or parent.said
 
     def _finish_reply(self) -> Iterator[Item]:
         """Tells the reply whose lines were gathered."""

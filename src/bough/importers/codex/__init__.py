@@ -15,6 +15,7 @@ from bough.importers.reading import Line
 
 FILES_TO_TRY = 5
 LINES_TO_TRY = 5
+HOMES = ("sessions", "archived_sessions")
 
 
 class Codex:
@@ -30,12 +31,21 @@ class Codex:
             return any(_is_ours(files, name) for name in islice(filter(is_rollout, files.names), FILES_TO_TRY))
 
     def read(self, path: Path) -> Iterator[Conversation | Skipped]:
-        with open_files(path) as files:
-            yield from Threads(files, path).conversations()
+        home = _home(path)
+        only = None if home == path else path.absolute().relative_to(home).as_posix()
+        with open_files(home) as files:
+            yield from Threads(files, path, only).conversations()
 
     def places(self) -> list[Path]:
         home = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
-        return [place for name in ("sessions", "archived_sessions") if (place := home / name).is_dir()]
+        return [place for name in HOMES if (place := home / name).is_dir()]
+
+
+def _home(path: Path) -> Path:
+    """Where the rollouts lie that a single one may continue; the path itself for a directory, or one elsewhere."""
+    if path.is_dir() or path.is_symlink():
+        return path
+    return next((above for above in path.absolute().parents if above.name in HOMES), path)
 
 
 def _is_ours(files: Files, name: str) -> bool:

@@ -23,6 +23,7 @@ ENVELOPES = {
     "inter_agent_communication",
     "inter_agent_communication_metadata",
     "security_risk_score",
+    "token_usage_record",
 }
 _CONTEXT = re.compile(
     r"\s*(<(environment_context|user_instructions|turn_aborted|user_shell_command|skill|subagent_notification)\b"
@@ -73,8 +74,11 @@ def _lenient(item: dict[str, Json]) -> Block:
     return Other(str(item.get("type")), raw)
 
 
-def is_human(message: Message) -> bool:
+def is_human(message: Message, item: dict[str, Json]) -> bool:
     """Whether a user said it: Codex tells the model about its surroundings in the user's name."""
+    kinds = at(item, "internal_chat_message_metadata_passthrough", "content_item_kinds")
+    if isinstance(kinds, list) and kinds:  # newer versions say so themselves
+        return message.role == "user" and any(str(kind).startswith("user.") for kind in kinds)
     return message.role == "user" and not _CONTEXT.match(message.text)
 
 

@@ -49,16 +49,17 @@ class Rollout:
         self._calls: dict[str, str] = {}
         self._model: str | None = None
         self._provider: str | None = None
-        self._total: Usage = Usage()
+        self._total: Usage | None = Usage()
         self._usage: Usage | None = None
+        self._request: str | None = None
         self._cut = False
         self._passed: list[int] = []
         self._time: int | None = None
         """When the last line was written that says so: the oldest rollouts say it only once."""
 
-    def begin_at(self, place: Place | None) -> None:
-        """Continues where another file stood."""
-        self._at = place
+    def continue_from(self, place: Place | None) -> None:
+        """Continues where another file stood, whose tokens the totals of this one include."""
+        self._at, self._total = place, None
 
     def items(self, lines: Iterable[Line | Skipped]) -> Iterator[Item]:
         for number, line in enumerate(lines):
@@ -81,6 +82,8 @@ class Rollout:
             case "compacted":
                 yield from self._flush()
                 yield self._tell(event, _summary(event.payload), "summary")
+            case "token_usage_record":
+                self._record(event.payload)
             case "turn_context":
                 self._model = text_or_none(event.payload.get("model")) or self._model
             case "session_meta":
@@ -102,7 +105,7 @@ class Rollout:
             self._outputs.append((event, message))
         else:
             yield from self._flush()
-            if is_human(message):
+            if is_human(message, event.payload):
                 self._turns.append(self._at)
             yield self._tell(event, message)
 
@@ -131,9 +134,16 @@ class Rollout:
         if not isinstance(total, dict):
             return
         before, self._total = self._total, _usage(total)
-        if self._total == before:
-            return
-        spent = _minus(self._total, before) or _usage(last)
+        if self._total != before:
+            self._spend((before and _minus(self._total, before)) or _usage(last))
+
+    def _record(self, record: dict[str, Json]) -> None:
+        """Takes what newer versions say of each reply. The total that follows it repeats it."""
+        self._total = _usage(record.get("thread_token_usage"))
+        self._spend(_usage(record.get("usage")))
+        self._request = text_or_none(record.get("response_id"))
+
+    def _spend(self, spent: Usage) -> None:
         self._usage = spent if self._usage is None else self._usage + spent
 
     def _flush(self) -> Iterator[Item]:
@@ -144,9 +154,11 @@ class Rollout:
             blocks = tuple(block for _, message in reply for block in message.blocks)
             said = self._tell(reply[0][0], Message("assistant", blocks))
             usage, self._usage = self._usage, None
+            request, self._request = self._request, None
             self._calls = {call.call_id: call.name for call in said.message.calls}
             finished = not self._cut or bool(outputs)
-            yield replace(said, model=self._model, provider=self._provider, usage=usage, finished=finished)
+            who = {"model": self._model, "provider": self._provider, "request_id": request}
+            yield replace(said, **who, usage=usage, finished=finished)
         asked = self._at
         for event, message in outputs:
             self._note_subagent(message, asked)
@@ -155,7 +167,7 @@ class Rollout:
     def _tell(self, event: Event, message: Message, kind: Kind = "message") -> Said:
         parent = self._at
         name = name_of(parent.said if parent else self._root, event.payload)
-        begins = parent is None or (kind == "message" and is_human(message) and parent.role != "user")
+        begins = parent is None or (kind == "message" and is_human(message, event.payload) and parent.role != "user")
         turn = name if parent is None or begins else parent.turn
         covers = parent.said if parent and kind == "summary" else None
         self._at = Place(name, turn, "system" if covers else message.role)

@@ -11,6 +11,7 @@ from bough.history import Conversation, Item, Skipped
 from bough.importers.goose.lines import NAME
 from bough.importers.goose.telling import Spent, Spoken, Telling, spent_on
 from bough.importers.moments import from_iso
+from bough.importers.order import eldest, latest_last
 from bough.importers.reading import parse_or_none
 from bough.importers.tables import Tables, has_tables, open_tables
 from bough.model import Usage
@@ -43,7 +44,9 @@ class Database:
 
     def conversations(self) -> Iterator[Conversation]:
         with open_tables(self._path) as tables:
-            for row in tables.rows("sessions", SESSIONS, order="created_at,id"):
+            rows = list(tables.rows("sessions", SESSIONS, order="created_at,id"))
+            families = eldest({row["id"]: row["parent_session_id"] for row in rows})
+            for row in latest_last(rows, _last_used, lambda row: families[row["id"]]):
                 yield self._conversation(tables, row)
 
     def _conversation(self, tables: Tables, row: Row) -> Conversation:
@@ -87,6 +90,10 @@ def _ledger(tables: Tables, session: str) -> Iterator[Spent]:
             given, replied, cached = (count(row, f"{kind}_tokens") for kind in ("input", "output", "cache_read"))
             usage = Usage(given, replied, cached, cost=cost)
             yield Spent(row["created_timestamp"], text_or_none(row["model"]), usage)
+
+
+def _last_used(row: Row) -> int:
+    return from_iso(row["updated_at"]) or 0
 
 
 def _model(row: Row) -> str | None:

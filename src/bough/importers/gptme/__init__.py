@@ -14,6 +14,7 @@ from bough.history import Conversation, Head, Item, Said, Skipped
 from bough.importers.files import Files, open_files
 from bough.importers.gptme.messages import FAMILY, Messages, is_message, said_at, usage
 from bough.importers.naming import chained
+from bough.importers.order import last_time
 from bough.importers.reading import Line, lines
 from bough.importers.titles import shortened
 from bough.model import Json
@@ -38,7 +39,7 @@ class Gptme:
     def read(self, path: Path) -> Iterator[Conversation | Skipped]:
         place = path.parent if path.is_file() and path.name == MAIN else path
         with open_files(place) as files:
-            for name in filter(_is_main, files.names):
+            for name in sorted(filter(_is_main, files.names), key=lambda name: _last_used(files, name)):
                 yield Log(files, place, name.removesuffix(MAIN)).conversation()
 
     def places(self) -> list[Path]:
@@ -55,6 +56,11 @@ def _is_ours(files: Files, name: str) -> bool:
     with files.open(name) as stream:
         first = next(lines(stream, name), None)
     return isinstance(first, Line) and is_message(first.value)
+
+
+def _last_used(files: Files, name: str) -> int:
+    with files.open(name) as stream:
+        return last_time(stream)
 
 
 class Log:

@@ -12,6 +12,7 @@ from bough.importers.llm.content import Content, Row
 from bough.importers.llm.responses import Responses
 from bough.importers.llm.threads import Threads
 from bough.importers.moments import from_iso
+from bough.importers.order import latest_last
 from bough.importers.tables import Tables, has_tables, open_tables
 from bough.importers.titles import shortened
 
@@ -59,16 +60,34 @@ class Log:
         self._threads = Threads(tables, content)
 
     def conversations(self) -> Iterator[Conversation]:
-        newer = set()
-        for row in self._tables.rows("threads", ("id", "name", "tip_message_hash", "datetime_utc"), order="id"):
-            newer.add(row["id"])
-            yield self._thread(row)
-        for row in self._tables.rows("conversations", ("id", "name", "model"), order="id"):
-            if row["id"] not in newer:
-                yield self._conversation(row["id"], row)
-        for row in self._responses.of(None):
-            items = self._responses.tell([row])
-            yield Conversation(NAME, str(row["id"]), items, title=shortened(row["prompt"] or ""), model=row["model"])
+        threads = self._named("threads", ("id", "name", "tip_message_hash", "datetime_utc"))
+        conversations = self._named("conversations", ("id", "name", "model"))
+        last = self._last_ids()
+        for name in latest_last(
+            {**last, **threads, **conversations}, lambda name: last.get(name, ""), self._threads.family
+        ):
+            if name in threads:
+                yield self._thread(threads[name])
+            elif name in conversations:
+                yield self._conversation(name, conversations[name])
+            else:
+                yield from map(self._alone, self._responses.one(name))
+
+    def _named(self, table: str, columns: tuple[str, ...]) -> dict[str, Row]:
+        return {str(row["id"]): row for row in self._tables.rows(table, columns, order="id")}
+
+    def _last_ids(self) -> dict[str, str]:
+        """The last response of each conversation, by its id; ids count up. One that is in none is one by itself."""
+        last: dict[str, str] = {}
+        for table, owner in (("responses", "conversation_id"), ("turns", "thread_id")):
+            for row in self._tables.rows(table, ("id", owner), order="id"):
+                name = str(row[owner] or row["id"])
+                last[name] = max(last.get(name, ""), str(row["id"]))
+        return last
+
+    def _alone(self, row: Row) -> Conversation:
+        items = self._responses.tell([row])
+        return Conversation(NAME, str(row["id"]), items, title=shortened(row["prompt"] or ""), model=row["model"])
 
     def _thread(self, row: Row) -> Conversation:
         thread = str(row["id"])

@@ -29,6 +29,10 @@ class Responses:
         """The rows of a conversation, oldest first: their ids count up."""
         return self._tables.rows("responses", COLUMNS, order="id", conversation_id=conversation)
 
+    def one(self, id: str) -> Iterator[Row]:
+        """The row of a response that is in no conversation."""
+        return self._tables.rows("responses", COLUMNS, id=id, conversation_id=None)
+
     def tell(self, rows: Iterable[Row]) -> Iterator[Said]:
         """One path: what each response was asked, and what it said."""
         last: str | None = None

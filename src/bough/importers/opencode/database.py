@@ -9,6 +9,7 @@ from typing import Any
 from bough.history import Conversation, Skipped
 from bough.importers.opencode.messages import Record
 from bough.importers.opencode.telling import Spawn, Whole, conversation
+from bough.importers.order import eldest, latest_last
 from bough.importers.reading import parse_or_none
 from bough.importers.tables import Tables, has_tables, open_tables
 
@@ -33,7 +34,9 @@ class Database:
 
     def conversations(self) -> Iterator[Conversation]:
         with open_tables(self._path, in_place=True) as tables:
-            for row in tables.rows("session", SESSION, order="time_created,id"):
+            rows = list(tables.rows("session", SESSION, order="time_created,id"))
+            families = eldest({row["id"]: row["parent_id"] for row in rows})
+            for row in latest_last(rows, lambda row: row["time_updated"] or 0, lambda row: families[row["id"]]):
                 if row["id"] not in self._seen:
                     self._seen.add(row["id"])
                     yield self._conversation(tables, row)

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 
 from bough.errors import ImporterError
-from bough.formats.reading import count
+from bough.formats.reading import count, text_or_none
 from bough.history import Conversation, Skipped
 from bough.importers.files import Files
 from bough.importers.opencode.messages import Record
 from bough.importers.opencode.telling import Spawn, Whole, conversation
+from bough.importers.order import eldest, latest_last
 from bough.importers.reading import read_json
 
 _SESSION = re.compile(r"(?:.*/)?session/(?!share/)[^/]+/(ses_[^/]+)\.json")
@@ -32,8 +33,9 @@ class Storage:
     def conversations(self) -> Iterator[Conversation | Skipped]:
         told = [(name, self._read(name)) for name in self._sessions]
         yield from (info for _, info in told if isinstance(info, Skipped))
-        infos = [info for _, info in told if not isinstance(info, Skipped)]
-        for info in sorted(infos, key=_order):
+        infos = sorted((info for _, info in told if not isinstance(info, Skipped)), key=_order)
+        families = eldest({str(info.get("id")): text_or_none(info.get("parentID")) for info in infos})
+        for info in latest_last(infos, _last_used, lambda info: families[str(info.get("id"))]):
             session = str(info.get("id"))
             if session not in self._seen:
                 self._seen.add(session)
@@ -59,6 +61,10 @@ class Storage:
 
 def _order(info: Record) -> tuple[int, str]:
     return count(info, "time", "created") or 0, str(info.get("id"))
+
+
+def _last_used(info: Record) -> int:
+    return count(info, "time", "updated") or 0
 
 
 def _grouped(files: Files, pattern: re.Pattern[str]) -> dict[str, list[str]]:
