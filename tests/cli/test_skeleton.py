@@ -105,16 +105,6 @@ def test_a_pointer_that_names_nothing_is_an_error(tmp_path: Path, monkeypatch: p
         Place().find()
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_each_shell_has_a_script(sh: Shell, shell: str) -> None:
-    assert "_BOUGH_COMPLETE" in sh("completion", shell).out
-
-
-def test_commands_complete(sh: Shell) -> None:
-    done = sh(_BOUGH_COMPLETE="bash_complete", COMP_WORDS="bough compl", COMP_CWORD="1")
-    assert done.out == "plain,completion\n"
-
-
 def test_nothing_heavy_is_imported_to_say_the_version_or_to_list(kept: Shell) -> None:
     heavy = {"rich", "prompt_toolkit", "httpx2", "asyncio", "platformdirs", "mcp", "psycopg", "sqlite3", "genai_prices"}
     for words, more in ((["--version"], {"click"}), (["ls"], set()), (["show"], set()), (["tree"], set())):
