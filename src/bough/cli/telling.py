@@ -10,7 +10,7 @@ from bough.agent import Answered, Began, Called, Compacted, Event, Outcome, Repl
 from bough.cli import paper
 from bough.cli.markdown import Markdown
 from bough.cli.text import cut, harmless, one_line
-from bough.model import ToolCall, ToolResult
+from bough.model import ToolCall, ToolResult, Usage
 from bough.providers.types import Piece, PieceKind
 
 DIM, PLAIN, CLEARED = "\x1b[2m", "\x1b[0m", "\r\x1b[K"
@@ -150,4 +150,13 @@ def answered(result: ToolResult) -> str:
 
 def compacted(event: Compacted) -> str:
     """What became of older turns."""
-    return f"Older turns are summed up in {event.id}." if event.id else f"Nothing was summed up: {event.error}"
+    if event.id is None:
+        return f"Nothing was summed up: {event.error}"
+    return f"Older turns are summed up in {event.id}{spent(event.spent)}."
+
+
+def spent(usage: Usage) -> str:
+    """What a summary has cost, in brackets; nothing where nobody has counted."""
+    if usage.input_tokens is None or usage.output_tokens is None:
+        return ""
+    return f" ({usage.input_tokens:,} → {usage.output_tokens:,} tokens)"
