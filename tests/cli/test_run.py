@@ -30,6 +30,17 @@ def key_of(talk: Talk) -> str:
 # What is written where --------------------------------------------------------------------------------------------
 
 
+def test_nothing_is_lost_where_the_locale_has_no_unicode(talk: Talk) -> None:
+    talk.script("Grüße, 日本 😀")
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    assert talk("run", "naïve?", **plain).status == 0
+    assert talk.dialog(key_of(talk)) == ["naïve?", "Grüße, 日本 😀"]
+    told = json.loads(talk("show", "--json", **plain).out)
+    assert [one["text"] for one in told["messages"]] == ["naïve?", "Grüße, 日本 😀"]
+    for format in ("md", "openai.chat"):
+        assert "Grüße, 日本 😀" in talk("export", key_of(talk), "-f", format, **plain).out
+
+
 def test_the_reply_goes_to_stdout_and_its_id_to_stderr(talk: Talk) -> None:
     done = talk("run", "hello", "there")
     assert (done.status, done.out) == (0, "First reply.\n")

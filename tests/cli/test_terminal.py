@@ -109,10 +109,13 @@ def test_markdown_is_drawn_and_matches_are_set_off(kept: Shell, ids: dict[str, s
 
 def test_what_does_not_fit_goes_through_the_pager(kept: Shell, tmp_path: Path) -> None:
     pager = tmp_path / "pager"
-    pager.write_text('#!/bin/sh\necho "PAGED:"\ncat\n')
+    pager.write_text('#!/bin/sh\necho "PAGED: $LESS"\ncat\n')
     pager.chmod(0o755)
     child = terminal(kept, "convo", "ls", lines=10, more={"PAGER": str(pager)})
-    child.expect("PAGED:")
+    child.expect_exact("PAGED: FRX +G")  # where the newest is
+    child.expect(pexpect.EOF)
+    child = terminal(kept, "show", "cli:garden", lines=10, more={"PAGER": str(pager)})
+    child.expect_exact("PAGED: FRX\r\n")
     child.expect(pexpect.EOF)
     assert "PAGED" not in seen(kept, "sessions", PAGER=str(pager))
 

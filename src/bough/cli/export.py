@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 import click
@@ -134,6 +135,8 @@ def write(output: str | None, force: bool, pieces: Iterator[str]) -> None:
     """Writes to stdout, or to a file that is there only if all of it is."""
     if output is None:
         show = harmless if on_terminal() else str
+        if isinstance(sys.stdout, TextIOWrapper) and not on_terminal():
+            sys.stdout.reconfigure(encoding="utf-8", errors="replace", newline="\n")  # the same bytes as in a file
         for piece in pieces:
             sys.stdout.write(show(piece))
         return

@@ -125,7 +125,7 @@ class Teller:
 
 def is_watched() -> bool:
     """Whether a person reads stderr, in colours."""
-    return sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    return paper.has_colour(sys.stderr)
 
 
 def dimmed(text: str) -> str:

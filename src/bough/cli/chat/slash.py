@@ -71,9 +71,10 @@ def new(talk: Talk, title: str) -> None:
 
 
 def clear(talk: Talk, _: str) -> None:
+    before = talk.store.trash()
     talk.session.clear()
-    trash = talk.store.trash()
-    aside(f"Empty now. bough restore {trash[0].id} brings back what was here." if trash else "Empty.")
+    gone = talk.store.trash()[: -len(before) or None]
+    aside(f"Empty now. bough restore {gone[0].id} brings back what was here." if gone else "Empty.")
 
 
 def history(talk: Talk, words: str) -> None:
