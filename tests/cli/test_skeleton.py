@@ -105,6 +105,12 @@ def test_a_pointer_that_names_nothing_is_an_error(tmp_path: Path, monkeypatch: p
         Place().find()
 
 
+def test_ctrl_c_while_bough_starts_is_no_traceback(sh: Shell, tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("raise KeyboardInterrupt")
+    done = sh("ls", PYTHONPATH=str(tmp_path))
+    assert (done.status, done.out, done.err) == (130, "", "")
+
+
 def test_nothing_heavy_is_imported_to_say_the_version_or_to_list(kept: Shell) -> None:
     heavy = {"rich", "prompt_toolkit", "httpx2", "asyncio", "platformdirs", "mcp", "psycopg", "sqlite3", "genai_prices"}
     for words, more in ((["--version"], {"click"}), (["ls"], set()), (["show"], set()), (["tree"], set())):
