@@ -30,6 +30,18 @@ def key_of(talk: Talk) -> str:
 # What is written where --------------------------------------------------------------------------------------------
 
 
+def test_a_reply_that_cannot_be_written_is_kept_and_that_is_said(talk: Talk) -> None:
+    words = [sys.executable, "-m", "bough", "run", "-m", "scripted:script", "hello"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            words, cwd=talk.sh.directory, env=talk.sh.environment, stdin=subprocess.DEVNULL,
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode != 0
+    assert "The reply cannot be written here: No space left on device." in done.stderr
+    assert talk.dialog(key_of(talk))[0] == "hello"
+
+
 def test_nothing_is_lost_where_the_locale_has_no_unicode(talk: Talk) -> None:
     talk.script("Grüße, 日本 😀")
     plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}

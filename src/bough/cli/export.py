@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bough.store import Store
 
 JSONL = "jsonl"
+EMPTY = "There is nothing to export yet."
 ARCHIVE = "everything.jsonl"
 """What the whole store is called in a directory."""
 WIRE = tuple(name for name in formats.names() if name != "bough.jsonl")
@@ -70,6 +71,8 @@ def command(
             from bough.exporters import jsonl
 
             lines = jsonl.everything(store) if everything else jsonl.some(store, ids, bool(branches))
+            if everything and not store.size().messages:
+                note(EMPTY)
             if output is not None and everything and is_directory(output):
                 os.makedirs(output, exist_ok=True)
                 output = os.path.join(output, ARCHIVE)
@@ -115,7 +118,7 @@ def write_each(
 ) -> None:
     """One file for one conversation; several need a directory."""
     if not ids:
-        note("There is nothing to export yet.")
+        note(EMPTY)
         return
     if len(ids) == 1 and not is_directory(output):
         write(output, force, told(ids[0]))

@@ -117,10 +117,12 @@ class Teller:
         try:
             stream.write(text)
             stream.flush()
-        except OSError:
+        except OSError as error:
             # A pipe whose reader went away, or a terminal that was closed: the reply is still wanted in the store.
             self._lost.add(stream)
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            if stream is sys.stdout and not isinstance(error, BrokenPipeError):
+                self.note(f"The reply cannot be written here: {error.strerror}.")
 
 
 def is_watched() -> bool:
