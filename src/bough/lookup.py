@@ -47,6 +47,18 @@ def by_prefix(db: Database, prefix: str) -> tuple[str, int]:
     return rows[0][0], rows[0][1]
 
 
+def deleted(db: Database, prefix: str) -> str:
+    """The name of the one entry of the trash that is called like this at its beginning, or holds a message that is."""
+    enough = len(prefix) >= ids.SHORTEST_PREFIX
+    entries = db.rows("trash") if enough else []
+    found = [id for n, id, *_ in entries if any(name.startswith(prefix) for (name,) in db.rows("trash_names", n))]
+    if not found:
+        raise NotFound(f"Nothing in the trash is called {prefix!r:.60}.")
+    if len(found) > 1:
+        raise Ambiguous(f"{prefix!r} is in {ids.names(found, 5)} of the trash; type more of it.")
+    return str(found[0])
+
+
 def ancestors(db: Database, n: int) -> list[int]:
     """A message and all before it, nearest first."""
     return [above for (above,) in db.rows("ancestors", n)]

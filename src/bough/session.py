@@ -116,6 +116,7 @@ class Session:
         instructions: str | None = None,
         keep_instructions: bool = False,
         metadata: dict[str, Json] | None = None,
+        spent: Usage | None = None,
         wait: float = WAIT,
         lease: float = LEASE,
         busy: Literal["raise", "fork"] = "raise",
@@ -125,10 +126,13 @@ class Session:
         Use it in a `with` block. Without a message the input is an empty one. `resume` takes up a turn that did not
         complete, by its id. A session that is in another turn is waited for; then this raises `Busy`, or forks the
         session if `busy="fork"`. With an idempotency key that was completed before, the turn is `repeated` and adds
-        nothing. A digest of the instructions is kept, and their text if `keep_instructions`.
+        nothing. A digest of the instructions is kept, and their text if `keep_instructions`. `spent` is what the
+        turn has cost before it began.
         """
         kept = {"instructions": instructions} if instructions is not None and keep_instructions else {}
-        given = Provenance(model, provider, instructions=instructions, metadata={**(metadata or {}), **kept})
+        given = Provenance(
+            model, provider, usage=spent or Usage(), instructions=instructions, metadata={**(metadata or {}), **kept}
+        )
 
         def opening(session: Session) -> Callable[[], Turn]:
             return session.opening(message, resume, idempotency_key, given, lease)

@@ -445,9 +445,17 @@ class Store:
     def restore(self, name: str) -> list[str]:
         """Brings back a trash entry, by its id or by a message or session in it, under the same ids.
 
-        Raises `NotFound`, `Refused` when the message before it is still in the trash, `Conflict` when a key is in use.
+        Raises `NotFound`, `Ambiguous` for the beginning of several ids, `Refused` when the message before it is still
+        in the trash, and `Conflict` when a key is in use.
         """
-        return self.write(lambda now: trash.restore(self.db, check_id(name), now))
+
+        def work(now: int) -> list[str]:
+            try:
+                return trash.restore(self.db, check_id(name), now)
+            except NotFound:
+                return trash.restore(self.db, lookup.deleted(self.db, name), now)
+
+        return self.write(work)
 
     def purge(self, older_than: timedelta | float = 0) -> int:
         """Removes for good what was deleted longer ago than this (in seconds); says how many entries."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bough import Session, assistant, tool_call, tool_result, user
+from bough import Session, Usage, assistant, tool_call, tool_result, user
 from bough.agent import Agent, Compacted, Compaction, Event, run
 from bough.agent.compaction import LONGEST_OUTPUT, PROMPT, lines, pieces
 from tests.agent.speaker import Speaker, down
@@ -32,6 +32,18 @@ def test_a_dialog_that_fills_its_share_of_the_window_is_summed_up_before_the_tur
     assert "Ten questions were asked." in str(request[0]["content"])
     assert "question 7" not in str(request)
     assert "question 9" in str(request)
+
+
+def test_what_a_summary_costs_is_part_of_the_turn_that_it_was_made_for(session: Session) -> None:
+    fill(session)
+    agent = Agent(Speaker("Ten questions.", "Yes.", window=6_000), compaction=Compaction(at=0.5, keep_turns=2))
+    done = run(agent, session, "Still here?", metadata={"mood": "calm"})
+    (summary,) = [node.id for node in session.path() if node.kind == "summary"]
+    info = session.store.turn_info(done.turn)
+    one = {"input_tokens": 10, "output_tokens": 5, "cached_tokens": None, "reasoning_tokens": None, "cost": 0.25}
+    assert done.usage == info.usage == Usage(20, 10, cost=0.5)
+    assert info.metadata == {"mood": "calm", "compaction": {"summary": summary, "error": None, "usage": one}}
+    assert info.context_tokens == 15
 
 
 def test_the_original_stays(session: Session) -> None:

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from bough import Media, Session, Text, ToolResult, tool_call
 from bough.agent import Agent, Limits, Stop, run
 from bough.agent.mcp import Server, Servers
 from bough.errors import ToolError
+from bough.values import replace
 from tests.agent.speaker import Line, Speaker
 from tests.ports import answers, free_port
 
@@ -127,26 +129,44 @@ def test_a_tool_that_grows_later_is_offered_in_the_next_request(forest: Servers,
     assert ask(session, forest, "forest__birch", {}).text == "I am birch"
 
 
-def test_a_server_that_dies_is_a_tool_error_with_its_last_words_and_the_run_goes_on(
+def test_a_server_that_dies_is_a_tool_error_with_its_last_words_and_is_started_again_for_the_next_call(
     session: Session, tmp_path: Path
 ) -> None:
-    speaker = Speaker(
-        Line("", (tool_call("c1", "forest__die"),)),
-        Line("", (tool_call("c2", "forest__girth", {"tree": "oak"}),)),
-        "It is gone.",
-    )
+    die, measure = tool_call("c1", "forest__die"), tool_call("c2", "forest__girth", {"tree": "oak"})
+    speaker = Speaker(Line("", (die,)), Line("", (measure, replace(measure, call_id="c3"))), "It is back.")
     with Servers([Server("forest", COMMAND, {"PROCESS": str(tmp_path / "process")})]) as servers:
-        process = int((tmp_path / "process").read_text())
-        assert is_running(process)
+        first = int((tmp_path / "process").read_text())
         done = run(Agent(speaker, tools=[servers]), session, "go")
-    assert not is_running(process)
-    died, after = [one for node in session.path() for one in node.message.results]
+        second = int((tmp_path / "process").read_text())
+        assert (is_running(first), is_running(second)) == (False, True)
+    assert not is_running(second)
+    died, *after = [one for node in session.path() for one in node.message.results]
     assert died.error
-    assert "'forest' failed" in died.text
+    assert "'forest' has ended" in died.text
+    assert "the next call starts it again" in died.text
     assert "a branch fell on me" in died.text
-    assert after.error
-    assert "'forest'" in after.text
-    assert done.text == "It is gone."
+    assert [(one.error, one.text) for one in after] == [(False, "oak: 4.1 m")] * 2
+    assert done.text == "It is back."
+
+
+def test_a_server_that_dies_again_at_once_is_left_alone_for_a_while(session: Session, tmp_path: Path) -> None:
+    lines = [Line("", (tool_call(f"c{number}", "forest__die"),)) for number in range(3)]
+    with Servers([Server("forest", COMMAND, {"PROCESS": str(tmp_path / "process")})]) as servers:
+        done = run(Agent(Speaker(*lines, "I give up."), tools=[servers]), session, "go")
+    *_, refused = [one for node in session.path() for one in node.message.results]
+    assert refused.error
+    assert "'forest' is gone again; call it in" in refused.text
+    assert done.text == "I give up."
+
+
+def test_a_server_that_cannot_be_started_again_says_why(session: Session, tmp_path: Path) -> None:
+    program = tmp_path / "server.py"
+    program.write_text(Path(SCRIPT).read_text())
+    lines = (Line("", (tool_call("c1", "forest__die"),)), Line("", (tool_call("c2", "forest__die"),)), "It is gone.")
+    with Servers([Server("forest", (sys.executable, str(program)))]) as servers:
+        program.write_text("import sys; sys.exit('felled')")
+        run(Agent(Speaker(*lines), tools=[servers]), session, "go")
+    assert "felled" in [one.text for node in session.path() for one in node.message.results][-1]
 
 
 def test_a_server_that_hangs_is_given_up_and_can_still_be_used(
@@ -230,32 +250,33 @@ def test_a_server_that_speaks_only_the_older_protocol_is_used_and_heard(session:
 # Over HTTP ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def web() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """A server over HTTP: its address and its process."""
-    port = free_port()
+@contextmanager
+def web(port: int) -> Iterator[None]:
+    """A server over HTTP, until it is killed."""
     process = subprocess.Popen([*COMMAND, str(port)])
     deadline = time.monotonic() + 90
     while not answers(port):
         assert time.monotonic() < deadline, "it does not answer"
         time.sleep(0.05)
-    yield f"http://127.0.0.1:{port}/mcp", process
+    yield
     process.kill()
     process.wait(30)
 
 
-def test_a_server_over_http_is_used_by_the_loop_until_it_is_gone(
-    web: tuple[str, subprocess.Popen[bytes]], session: Session
-) -> None:
-    address, process = web
-    with Servers([Server.of("forest", {"url": address, "headers": {"X-Season": "autumn"}})]) as servers:
+def test_a_server_over_http_is_used_by_the_loop_until_it_is_gone_and_when_it_is_back(session: Session) -> None:
+    port, connection = free_port(), ExitStack()
+    with web(port):
+        table = {"url": f"http://127.0.0.1:{port}/mcp", "headers": {"X-Season": "autumn"}}
+        servers = connection.enter_context(Servers([Server.of("forest", table)]))
         assert ask(session, servers, "forest__girth", {"tree": "oak"}).text == "oak: 4.1 m"
-        process.kill()
-        process.wait(30)
+    with connection:
         session.clear()
         gone = ask(session, servers, "forest__girth", {"tree": "oak"})
         assert gone.error
-        assert "The MCP server 'forest' failed" in gone.text
+        assert "The MCP server 'forest' is not there any more" in gone.text
+        session.clear()
+        with web(port):
+            assert ask(session, servers, "forest__girth", {"tree": "elm"}).text == "elm: 4.1 m"
 
 
 def test_a_server_over_http_that_is_not_there_is_named() -> None:

@@ -7,11 +7,13 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 import bough
+from bough import Save, user
 from tests.cli.bough_process import Shell
 
 
@@ -55,6 +57,17 @@ def test_a_leaf_and_a_session_are_deleted_by_their_names(kept: Shell, ids: dict[
     assert json.loads(kept("restore", "telegram:42", "--json").out)[0]["messages"][0] == ids["hostile"]
 
 
+def test_what_was_deleted_comes_back_by_the_beginning_of_an_id_or_a_short_name(
+    kept: Shell, ids: dict[str, str]
+) -> None:
+    kept("delete", ids["loose"])
+    kept("delete", "notes")
+    done = kept("restore", ids["loose"][:5], "notes", "nowhere")
+    assert done.status == 3
+    assert done.out == f"Restored {ids['loose'][:5]}: 1 message.\nRestored notes: 2 messages.\n"
+    assert done.err == "bough: Nothing in the trash is called 'nowhere'.\n"
+
+
 def test_if_one_of_several_is_not_there_none_is_deleted(kept: Shell, ids: dict[str, str]) -> None:
     done = kept("delete", ids["loose"], "nnnnnn")
     assert done.status == 3
@@ -79,6 +92,22 @@ def test_cleaning_shows_then_asks_then_trashes(kept: Shell, ids: dict[str, str])
     assert ids["metres"] in messages(kept)
     assert kept("clean", "--yes").err == "No conversation has been unused for 30d.\n"
     assert kept("restore", "cli:notes").status == 0
+
+
+def test_cleaning_takes_what_no_session_knows_too(kept: Shell, ids: dict[str, str]) -> None:
+    with bough.connect(kept.db) as store:
+        forked = store.save_messages([Save(user("in a fork"))])[0]
+        store.fork(forked, "cli:forked")
+        with suppress(KeyboardInterrupt), store.session("cli:broken").turn("never answered") as turn:
+            raise KeyboardInterrupt
+        broken = turn.id
+    found = json.loads(kept("clean", "-d", "0", "--dry-run", "--json").out)
+    assert [one["head"] for one in found if one["session"] is None] == [ids["loose"]]
+    assert "outside any session" in kept("clean", "-d", "0", "--dry-run").out
+    kept("clean", "-d", "0.1", "--yes")
+    assert ids["loose"] not in messages(kept)
+    assert {forked, broken} <= messages(kept)
+    assert kept("restore", ids["loose"]).out == f"Restored {ids['loose']}: 1 message.\n"
 
 
 def test_how_old_is_old_comes_from_flags_or_the_configuration(kept: Shell, tmp_path: Path) -> None:

@@ -198,6 +198,8 @@ def test_looking_and_naming_history_title_search_export_clear(talk: Talk, tmp_pa
         terminal.see("Wrote talk.jsonl")
         terminal.say("/clear")
         terminal.see("Empty now. bough restore")
+        terminal.say("/clear")
+        terminal.see("\nEmpty.")
     assert talk.dialog("cli:work") == []
     assert "First reply." in (tmp_path / "cli-work.md").read_text()
     assert "<html" in (tmp_path / "talk.html").read_text()

@@ -198,6 +198,7 @@ def test_stats_sum_tokens_and_cost_and_do_not_take_unknown_for_zero(kept: Shell)
         (("stats",), "No turns yet"),
         (("restore",), "The trash is empty."),
         (("clean",), "No conversation has been unused for 30d."),
+        (("export", "--all"), "There is nothing to export yet."),
     ],
 )
 def test_an_empty_store_says_so_and_no_file_is_made(sh: Shell, words: tuple[str, ...], said: str) -> None:

@@ -30,6 +30,29 @@ def key_of(talk: Talk) -> str:
 # What is written where --------------------------------------------------------------------------------------------
 
 
+def test_a_reply_that_cannot_be_written_is_kept_and_that_is_said(talk: Talk) -> None:
+    words = [sys.executable, "-m", "bough", "run", "-m", "scripted:script", "hello"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            words, cwd=talk.sh.directory, env=talk.sh.environment, stdin=subprocess.DEVNULL,
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode != 0
+    assert "The reply cannot be written here: No space left on device." in done.stderr
+    assert talk.dialog(key_of(talk))[0] == "hello"
+
+
+def test_nothing_is_lost_where_the_locale_has_no_unicode(talk: Talk) -> None:
+    talk.script("Grüße, 日本 😀")
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    assert talk("run", "naïve?", **plain).status == 0
+    assert talk.dialog(key_of(talk)) == ["naïve?", "Grüße, 日本 😀"]
+    told = json.loads(talk("show", "--json", **plain).out)
+    assert [one["text"] for one in told["messages"]] == ["naïve?", "Grüße, 日本 😀"]
+    for format in ("md", "openai.chat"):
+        assert "Grüße, 日本 😀" in talk("export", key_of(talk), "-f", format, **plain).out
+
+
 def test_the_reply_goes_to_stdout_and_its_id_to_stderr(talk: Talk) -> None:
     done = talk("run", "hello", "there")
     assert (done.status, done.out) == (0, "First reply.\n")

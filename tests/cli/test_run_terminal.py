@@ -54,6 +54,13 @@ def test_without_colours_the_reply_is_plain_and_still_harmless(talk: Talk) -> No
             assert "- about `210` years" in terminal.text
 
 
+def test_a_terminal_that_knows_no_escapes_gets_none(talk: Talk) -> None:
+    with run(talk, "how", "old?", TERM="dumb") as terminal:
+        written = terminal.process.read()
+    assert b"\x1b" not in written
+    assert b"about `210` years" in written
+
+
 def test_ctrl_c_on_a_terminal_keeps_what_came_and_says_how_to_go_on(talk: Talk) -> None:
     talk.script({"blocks": [{"type": "text", "text": "tick tock " * 200}], "delay": 0.03})
     with run(talk, "count") as terminal:

@@ -105,14 +105,10 @@ def test_a_pointer_that_names_nothing_is_an_error(tmp_path: Path, monkeypatch: p
         Place().find()
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_each_shell_has_a_script(sh: Shell, shell: str) -> None:
-    assert "_BOUGH_COMPLETE" in sh("completion", shell).out
-
-
-def test_commands_complete(sh: Shell) -> None:
-    done = sh(_BOUGH_COMPLETE="bash_complete", COMP_WORDS="bough compl", COMP_CWORD="1")
-    assert done.out == "plain,completion\n"
+def test_ctrl_c_while_bough_starts_is_no_traceback(sh: Shell, tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("raise KeyboardInterrupt")
+    done = sh("ls", PYTHONPATH=str(tmp_path))
+    assert (done.status, done.out, done.err) == (130, "", "")
 
 
 def test_nothing_heavy_is_imported_to_say_the_version_or_to_list(kept: Shell) -> None:

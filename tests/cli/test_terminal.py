@@ -109,10 +109,13 @@ def test_markdown_is_drawn_and_matches_are_set_off(kept: Shell, ids: dict[str, s
 
 def test_what_does_not_fit_goes_through_the_pager(kept: Shell, tmp_path: Path) -> None:
     pager = tmp_path / "pager"
-    pager.write_text('#!/bin/sh\necho "PAGED:"\ncat\n')
+    pager.write_text('#!/bin/sh\necho "PAGED: $LESS"\ncat\n')
     pager.chmod(0o755)
     child = terminal(kept, "convo", "ls", lines=10, more={"PAGER": str(pager)})
-    child.expect("PAGED:")
+    child.expect_exact("PAGED: FRX +G")  # where the newest is
+    child.expect(pexpect.EOF)
+    child = terminal(kept, "show", "cli:garden", lines=10, more={"PAGER": str(pager)})
+    child.expect_exact("PAGED: FRX\r\n")
     child.expect(pexpect.EOF)
     assert "PAGED" not in seen(kept, "sessions", PAGER=str(pager))
 
@@ -177,37 +180,3 @@ def test_a_reader_that_goes_away_is_no_error_message(kept: Shell) -> None:
     )
     assert done.returncode in (0, 141)
     assert done.stderr == ""
-
-
-def test_ids_and_names_complete_with_their_words(kept: Shell, ids: dict[str, str]) -> None:
-    def completed(*words: str) -> list[str]:
-        line = " ".join(["bough", *words])
-        asked = {"_BOUGH_COMPLETE": "zsh_complete", "COMP_WORDS": line, "COMP_CWORD": str(len(words))}
-        return kept(**asked).out.splitlines()
-
-    found = completed("show", ids["hornbeam"][:3])
-    assert found[:3] == ["plain", ids["hornbeam"], "Take hornbeam."]
-    assert "cli\\:garden" in completed("tree", "cli")
-    assert completed("tree", "gard")[1:3] == ["garden", "Planting oaks"]
-    assert "--cascade" in completed("delete", "--")
-    assert "show" in completed("convo", "sh")
-    assert ids["hornbeam"] not in completed("stats", "--session", ids["hornbeam"][:3])
-    kept("delete", "cli:notes")
-    assert completed("restore", "")[2] == "session cli:notes"
-    for words in (("import",), ("run", "-i"), ("export", "-o"), ("--db",), ("db", "copy"), ("tree", "--db")):
-        assert completed(*words, "")[0] == "file", words
-
-
-def test_bash_completes_the_names_of_sessions(kept: Shell, tmp_path: Path) -> None:
-    program = tmp_path / "bough"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m bough "$@"\n')
-    program.chmod(0o755)
-    environment = kept.environment | {"PATH": f"{tmp_path}:/usr/bin:/bin", "TERM": "xterm", "PS1": "$ "}
-    child = pexpect.spawn("bash", ["--norc"], cwd=tmp_path, env=environment, encoding="utf-8", timeout=30)
-    child.sendline("source <(bough completion bash); echo read''y")
-    child.expect("ready")
-    child.send("bough title cli:gard\t")
-    child.expect("cli:gard\x07?en")
-    child.send("\x15bough conve\t")
-    child.expect("conve\x07?rsations ")
-    child.close(force=True)

@@ -105,7 +105,12 @@ def test_the_doctor_says_what_is_wrong_and_fails(kept: Shell, sh: Shell, tmp_pat
     assert "✗ store" in broken.out
     wrong = tmp_path / "c.toml"
     wrong.write_text("[run]\nmodle = 'x'\n")
-    assert "✗ settings" in kept("--config", str(wrong), "doctor").out
+    told = kept("--config", str(wrong), "doctor").out
+    assert "✗ settings" in told
+    assert told.count(str(wrong)) == 1
+    directory = sh("--db", str(tmp_path), "doctor").out
+    assert "✗ file           it is a directory; name a file in it" in directory
+    assert "chmod" not in directory
 
 
 def test_an_output_that_cannot_be_written_is_one_line(kept: Shell, ids: dict[str, str]) -> None:

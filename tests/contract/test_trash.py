@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bough import Conflict, Media, Message, NotFound, Refused, Save, Store, assistant, user
+from bough import Ambiguous, Conflict, Media, Message, NotFound, Refused, Save, Store, assistant, user
 from tests.contract.test_messages import chain
 from tests.contract.test_sessions import talk, texts
 
@@ -38,6 +38,29 @@ def test_an_entry_says_what_it_holds(store: Store) -> None:
     assert (entry.messages, entry.sessions, entry.reason) == (4, ("s",), "session s")
     with pytest.raises(NotFound, match="'nosuch'"):
         store.restore("nosuch")
+
+
+def test_what_was_deleted_is_restored_by_the_beginning_of_an_id(store: Store) -> None:
+    first, second = chain(store, 3), chain(store, 1)
+    store.delete_messages([first[1]], recursive=True)
+    assert store.restore(first[2][:5]) == first[1:]
+    store.delete_messages([first[1]], recursive=True)
+    (entry,) = store.trash()
+    assert store.restore(entry.id[:5]) == first[1:]
+    store.delete_messages(second)
+    with pytest.raises(NotFound, match=repr(second[0][:3])):
+        store.restore(second[0][:3])
+
+
+def test_the_beginning_of_ids_in_two_entries_is_ambiguous(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = iter(["alder1", "alder2", "elm111", "elm222"])
+    monkeypatch.setattr("bough.ids.mint", lambda _=6: next(drawn))
+    for id in store.save_messages([Save(user("a")), Save(user("b"))]):
+        store.delete_messages([id])
+    with pytest.raises(Ambiguous, match="'elm222', 'elm111'"):
+        store.restore("alde")
+    store.restore("alder1")
+    assert store.restore("alde") == ["alder2"]
 
 
 def test_deleting_for_good_leaves_no_trash(store: Store) -> None:

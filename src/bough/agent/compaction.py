@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bough import formats
 from bough.agent.events import Compacted
 from bough.errors import BoughError, ProviderError
-from bough.model import Media, Message, Node, Other, Text, ToolCall, ToolResult, user
+from bough.model import Media, Message, Node, Other, Text, ToolCall, ToolResult, Usage, user
 from bough.tokens import estimate_text
 from bough.values import value
 
@@ -44,11 +44,12 @@ def compact_if_due(session: Session, provider: Provider, when: Compaction, budge
     """What was done, if it was time to do something. A summary that fails is not an obstacle to the turn."""
     if not is_due(session, provider, when, budget):
         return None
+    summarize = Summarizer(provider)
     try:
-        made = session.compact(lambda nodes: summarize(provider, nodes), when.keep_turns)
+        made = session.compact(summarize, when.keep_turns)
     except BoughError as problem:
-        return Compacted(None, str(problem))
-    return None if made is None else Compacted(made)
+        return Compacted(None, str(problem), summarize.spent)
+    return None if made is None else Compacted(made, None, summarize.spent)
 
 
 def is_due(session: Session, provider: Provider, when: Compaction, budget: int | None) -> bool:
@@ -69,27 +70,35 @@ def count(session: Session, most: int) -> int:
     return sum(node.kind == "message" for node in tail[first:])
 
 
-def summarize(provider: Provider, nodes: Sequence[Node]) -> str:
-    """A summary of these nodes, by the model. What is too long for its window is summed up piece by piece."""
-    summary = ""
-    for piece in pieces([line for node in nodes for line in lines(node.message)], provider.window):
-        summary = ask(provider, f"{OPENING}{summary}\n\n{piece}" if summary else piece)
-    return OPENING + summary
+class Summarizer:
+    """Has a model sum up nodes. What is too long for its window is summed up piece by piece."""
 
+    def __init__(self, provider: Provider) -> None:
+        self.spent = Usage()
+        """What it has cost so far."""
+        self._provider = provider
 
-def ask(provider: Provider, record: str) -> str:
-    messages = formats.get(provider.format).encode([user(record)]).payload
-    answer = provider.ask(messages, instructions=PROMPT)
-    try:
-        for _ in answer:
-            pass
-        reply = formats.get(provider.format).decode(answer.reply())
-    finally:
-        answer.close()
-    text = "\n".join(message.text for message in reply.messages).strip()
-    if not text:
-        raise ProviderError("The model gave an empty summary; nothing was summed up.")
-    return text
+    def __call__(self, nodes: Sequence[Node]) -> str:
+        """A summary of these nodes. Raises `ProviderError`."""
+        summary = ""
+        for piece in pieces([line for node in nodes for line in lines(node.message)], self._provider.window):
+            summary = self._ask(f"{OPENING}{summary}\n\n{piece}" if summary else piece)
+        return OPENING + summary
+
+    def _ask(self, record: str) -> str:
+        format_ = formats.get(self._provider.format)
+        answer = self._provider.ask(format_.encode([user(record)]).payload, instructions=PROMPT)
+        try:
+            for _ in answer:
+                pass
+            reply = format_.decode(answer.reply())
+        finally:
+            answer.close()
+            self.spent += answer.usage
+        text = "\n".join(message.text for message in reply.messages).strip()
+        if not text:
+            raise ProviderError("The model gave an empty summary; nothing was summed up.")
+        return text
 
 
 def pieces(record: Sequence[str], window: int | None) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
-from bough.model import Node, ToolCall, ToolResult
+from bough.model import Node, ToolCall, ToolResult, Usage
 from bough.values import value
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ class Compacted:
 
     id: str | None
     error: str | None = None
+    spent: Usage = Usage()
+    """What the summary has cost; the turn that it was made for counts it."""
 
 
 @value

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bough.agent.calling import NOT_RUN, Job, answer, results
 from bough.agent.compaction import compact_if_due
-from bough.agent.events import Answered, Began, Called, Listener, Replied, ignore
+from bough.agent.events import Answered, Began, Called, Compacted, Listener, Replied, ignore
 from bough.agent.resuming import is_done, take_up
 from bough.agent.stopping import Reason, Stop, Until
 from bough.agent.streaming import receive
@@ -55,13 +55,15 @@ def run(
     after the turn was marked as failed, and everything that `Session.turn` raises.
     """
     until = Until(agent.limits.seconds, stop)
-    if resume is None and (made := compact_if_due(session, agent.provider, agent.compaction, agent.budget)):
+    made = None if resume else compact_if_due(session, agent.provider, agent.compaction, agent.budget)
+    if made is not None:
         listener(made)
+        metadata = {**(metadata or {}), "compaction": told(made)}
     opened = session.turn(
         message if resume is None else None,
         resume=resume, idempotency_key=idempotency_key, model=agent.provider.model, provider=agent.provider.name,
         instructions=agent.instructions, keep_instructions=keep_instructions, metadata=metadata, wait=wait,
-        lease=lease(agent.limits), busy=busy,
+        lease=lease(agent.limits), busy=busy, spent=made.spent if made else None,
     )  # fmt: skip
     with opened as turn:
         listener(Began(turn.id))
@@ -71,6 +73,12 @@ def run(
         if reason is not None:
             turn.interrupt(agent.limits.said(reason))
     return outcome(turn, reason)
+
+
+def told(made: Compacted) -> Json:
+    """What a turn remembers of the summary that was made for it, and of its share of what the turn has cost."""
+    spent = {name: getattr(made.spent, name) for name in Usage.__match_args__}
+    return {"summary": made.id, "error": made.error, "usage": spent}
 
 
 def lease(limits: Limits) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from collections.abc import Sequence
@@ -132,13 +133,23 @@ def comes_soon() -> bool:
     return bool(select([sys.stdin], [], [], SOON)[0])
 
 
+def typed(text: str) -> str:
+    """Words of the command line; UTF-8 that Python has not taken for it, in a locale without it, is understood."""
+    if not re.search("[\udc80-\udcff]", text):
+        return text
+    try:
+        return os.fsencode(text).decode("utf-8")
+    except UnicodeError:
+        return text
+
+
 def question(words: Sequence[str], files: Sequence[str], stdin: bytes) -> list[Part]:
     """The blocks of the question: attachments first, then what was piped in, then the words.
 
     Without words, what was piped in is the question. Empty when there is nothing to ask. A file called `-` is what was
     piped in.
     """
-    prompt = " ".join(words)
+    prompt = typed(" ".join(words))
     said = stdin.strip()
     if prompt == "-":
         prompt = ""

@@ -13,8 +13,9 @@ from bough.cli.sessions import listed
 from bough.cli.text import counted
 from bough.cli.times import iso, span
 from bough.errors import Refused
-from bough.model import SessionInfo
+from bough.model import Headline, SessionInfo
 from bough.store import Store
+from bough.tree import Tree
 
 
 @click.command(
@@ -36,6 +37,7 @@ def command(
 ) -> None:
     """Move conversations that were not used for 30 days to the trash, after showing which, and asking.
 
+    A conversation is a session, with what no other session needs; or a tree of messages that belongs to no session.
     `bough restore` brings them back, until `bough clean --trash` removes them for good.
     """
     if older_than is None:
@@ -49,18 +51,35 @@ def command(
 
 
 def retire(store: Store, seconds: float, said: str, dry_run: bool, yes: bool, as_json: bool) -> None:
-    """Moves idle sessions to the trash, if somebody agrees who has seen which."""
-    idle = store.clean(seconds, dry_run=True)
-    if idle and not as_json:
-        show(listed(store, idle))
-    if dry_run or not idle:
-        would = f"{counted(len(idle), 'conversation')} would go to the trash. Nothing was changed."
-        tell(idle, as_json, would if idle else f"No conversation has been unused for {said}.")
+    """Moves what is idle to the trash, if somebody agrees who has seen what."""
+    idle, loose = store.clean(seconds, dry_run=True), strays(store, seconds)
+    found = counted(len(idle) + len(loose), "conversation")
+    if (idle or loose) and not as_json:
+        show(listed(store, idle, loose))
+    if dry_run or not (idle or loose):
+        would = f"{found} would go to the trash. Nothing was changed."
+        tell(idle, loose, as_json, would if idle or loose else f"No conversation has been unused for {said}.")
         return
-    ask(f"Move {counted(len(idle), 'conversation')} to the trash?", yes)
+    ask(f"Move {found} to the trash?", yes)
+    loose = strays(store, seconds)  # as they are now: somebody has thought about it for a while
+    store.delete_messages([tree.node.id for tree in loose], recursive=True)
     gone = store.clean(seconds, dry_run=False)
-    moved = f"{counted(len(gone), 'conversation')} moved to the trash."
-    tell(gone, as_json, f"{moved} To bring one back: bough restore SESSION")
+    moved = f"{counted(len(gone) + len(loose), 'conversation')} moved to the trash."
+    tell(gone, loose, as_json, f"{moved} To bring one back: bough restore NAME")
+
+
+def strays(store: Store, seconds: float) -> list[Tree[Headline]]:
+    """The trees that belong to no session, and to which nothing was added for so long."""
+    limit = store.clock() - int(seconds * 1_000_000)
+    old = [tree for tree in store.outline(limit=None) if tree.newest.created_at < limit]
+    return [tree for tree in old if not is_known(store, tree)]
+
+
+def is_known(store: Store, tree: Tree[Headline]) -> bool:
+    """Whether a session stands in a tree, or has asked something in it."""
+    nodes = [below.node for _, below in tree.walk()]
+    turns = {node.turn_id for node in nodes if node.turn_id is not None}
+    return any(node.sessions for node in nodes) or any(store.turn_info(turn).session for turn in turns)
 
 
 def purge(store: Store, seconds: float, said: str, dry_run: bool, yes: bool, as_json: bool) -> None:
@@ -78,11 +97,16 @@ def purge(store: Store, seconds: float, said: str, dry_run: bool, yes: bool, as_
         data({"found": len(old), "removed": removed})
 
 
-def tell(sessions: list[SessionInfo], as_json: bool, words: str) -> None:
-    if as_json:
-        data([{"session": info.key, "title": info.title, "updated": iso(info.updated_at)} for info in sessions])
-    else:
+def tell(sessions: list[SessionInfo], loose: list[Tree[Headline]], as_json: bool, words: str) -> None:
+    if not as_json:
         note(words)
+        return
+    told = [(info.key, info.head_id, info.title, info.updated_at) for info in sessions]
+    others = [(None, tree.newest.id, None, tree.newest.created_at) for tree in loose]
+    data([
+        {"session": key, "head": head, "title": title, "updated": iso(used)}
+        for key, head, title, used in (*told, *others)
+    ])  # fmt: skip
 
 
 def ask(question: str, yes: bool) -> None:

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
 
 from bough.cli.place import Place
-from bough.cli.words import WITHOUT, meant, near_miss
+from bough.cli.words import WITH_VALUE, WITHOUT, meant, near_miss
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -117,9 +121,18 @@ class Root(Commands):
     """`bough`: its first word may also be the beginning of a prompt."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if not ctx.resilient_parsing:  # while a shell is completing, nobody can be asked
-            args = meant(args, {*self.rows, *self.aliases}) if args else ["--help"]
-        return super().parse_args(ctx, args)
+        completing = ctx.resilient_parsing  # for a shell; then nobody can be asked
+        words = meant(args, {*self.rows, *self.aliases}, asks=not completing)
+        return super().parse_args(ctx, words if words or completing else ["--help"])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """What a first word may become: a command, or a flag of `bough` or of `bough run`."""
+        found = super().shell_complete(ctx, incomplete)
+        run = self.get_command(ctx, "run")
+        if run is None or not incomplete.startswith("-"):
+            return found
+        flags = run.shell_complete(click.Context(run, parent=ctx), incomplete)
+        return found + [flag for flag in flags if flag.value not in (*WITHOUT, *WITH_VALUE)]
 
 
 def _root(ctx: click.Context, db: str | None, config: str | None) -> None:

@@ -23,6 +23,9 @@ def command(shell: str) -> None:
 
     found = get_completion_class(shell)
     assert found is not None
+    script = found(ROOT, {}, "bough", "_BOUGH_COMPLETE").source()
     if shell == "bash":  # which would take the names of sessions apart: cli, :, garden
         click.echo("COMP_WORDBREAKS=${COMP_WORDBREAKS//:}")
-    click.echo(found(ROOT, {}, "bough", "_BOUGH_COMPLETE").source())
+    if shell == "fish":  # the first words of a message have commas of their own
+        script = script.replace('string split "," ', 'string split --max 1 "," ')
+    click.echo(script)

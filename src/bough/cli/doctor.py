@@ -41,7 +41,10 @@ class Check:
 @click.pass_obj
 def command(place: Place, as_json: bool) -> int:
     """Look at the store, the disk, the configuration, keys and models; change nothing. Keys are never shown."""
-    found = [check for look in (versions, store, settings, keys, model, extras) for check in looked(look, place)]
+    looks = (versions, store, settings, keys, model, extras)
+    checks = [check for look in looks for check in looked(look, place)]
+    said = {(one.verdict, one.detail): one for one in reversed(checks)}  # what is in the way of several is said once
+    found = list(reversed(said.values()))
     if as_json:
         data([{"name": one.name, "verdict": one.verdict, "detail": one.detail} for one in found])
     for one in found if not as_json else ():
@@ -78,7 +81,9 @@ def store(place: Place) -> Iterator[Check]:
         yield from server(place)
         return
     yield Check("store", "ok", f"{found.where} (from {found.source})")
-    if not found.path.exists():
+    if found.path.is_dir():
+        yield Check("file", "bad", "it is a directory; name a file in it")
+    elif not found.path.exists():
         yield missing(found.path)
     else:
         yield from file(place, found)

@@ -79,10 +79,11 @@ def foldable(places: list[Place]) -> set[int]:
 
 def _line(place: Place, room: int, here: str | None) -> str:
     node, role = place.tree.node, f"[{place.tree.node.role.upper()}]"
-    start = f"{place.first}{node.id} ({minute(node.created_at)}) {role} "
+    when = minute(node.created_at)
+    start = f"{place.first}{node.id} ({when}) {role} "
     before, after = "".join(f"{mark} " for mark in marks(place.tree)), _standing(node, here)
     words = cut(one_line(node.words), max(NARROWEST, room - width(start + before + after)))
-    where = f"{styled(place.first, 'dim')}{styled(node.id, 'bold')} ({styled(minute(node.created_at), 'dim')})"
+    where = f"{styled(place.first, 'dim')}{styled(node.id, 'bold')} ({styled(when, 'dim')})"
     said = f"{styled(before, 'yellow')}{words}{styled(after, 'blue')}"
     return f"{where} {styled(role, COLOURS[node.role])} {said}".rstrip()
 

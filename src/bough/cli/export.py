@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 import click
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from bough.store import Store
 
 JSONL = "jsonl"
+EMPTY = "There is nothing to export yet."
 ARCHIVE = "everything.jsonl"
 """What the whole store is called in a directory."""
 WIRE = tuple(name for name in formats.names() if name != "bough.jsonl")
@@ -69,6 +71,8 @@ def command(
             from bough.exporters import jsonl
 
             lines = jsonl.everything(store) if everything else jsonl.some(store, ids, bool(branches))
+            if everything and not store.size().messages:
+                note(EMPTY)
             if output is not None and everything and is_directory(output):
                 os.makedirs(output, exist_ok=True)
                 output = os.path.join(output, ARCHIVE)
@@ -114,7 +118,7 @@ def write_each(
 ) -> None:
     """One file for one conversation; several need a directory."""
     if not ids:
-        note("There is nothing to export yet.")
+        note(EMPTY)
         return
     if len(ids) == 1 and not is_directory(output):
         write(output, force, told(ids[0]))
@@ -134,6 +138,8 @@ def write(output: str | None, force: bool, pieces: Iterator[str]) -> None:
     """Writes to stdout, or to a file that is there only if all of it is."""
     if output is None:
         show = harmless if on_terminal() else str
+        if isinstance(sys.stdout, TextIOWrapper) and not on_terminal():
+            sys.stdout.reconfigure(encoding="utf-8", errors="replace", newline="\n")  # the same bytes as in a file
         for piece in pieces:
             sys.stdout.write(show(piece))
         return

@@ -11,7 +11,7 @@ import click
 
 from bough.cli.agents import Casting
 from bough.cli.choice import Wish, read_continue
-from bough.cli.options import MESSAGE_OR_SESSION, SESSION, place_of, store_options
+from bough.cli.options import MESSAGE, MESSAGE_OR_SESSION, SESSION, place_of, store_options
 from bough.errors import BoughError
 from bough.values import value
 
@@ -60,12 +60,23 @@ def agents(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]
     return []
 
 
+def models(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """Who may be asked, as far as a shell can complete it: the names of providers."""
+    with suppress(BoughError):
+        known = ["local", *(f"{name}:" for name in place_of(ctx).settings().names("providers"))]
+        return [name for name in known if name.startswith(incomplete)]
+    return []
+
+
 OPTIONS: tuple[Callable[[Callable[..., Any]], Callable[..., Any]], ...] = (
-    click.option("-m", "--model", metavar="NAME", help="Who answers: openai:…, anthropic:…, PROVIDER:…, local."),
+    click.option(
+        "-m", "--model", metavar="NAME", shell_complete=models,
+        help="Who answers: openai:…, anthropic:…, PROVIDER:…, local.",
+    ),
     click.option("-a", "--agent", metavar="NAME", shell_complete=agents, help="An agent of the configuration."),
     click.option("-s", "--system", metavar="TEXT", help="The system prompt, for this conversation from now on."),
     click.option(
-        "-c", "--continue", "continued", is_flag=False, flag_value="", metavar="[ID]", type=MESSAGE_OR_SESSION,
+        "-c", "--continue", "continued", is_flag=False, flag_value="", metavar="[ID]", type=MESSAGE,
         help="Continue the last conversation of this directory, or from message ID.",
     ),
     click.option(

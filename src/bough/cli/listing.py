@@ -48,7 +48,7 @@ def print_flat(store: Store, extent: Extent, as_json: bool) -> None:
         for row in rows
     ]
     heads = ("ID", "LAST USED", "MESSAGES", "BRANCHES", "SESSION", "TITLE OR FIRST WORDS")
-    show(table(heads, cells, right=("MESSAGES", "BRANCHES")) if rows else ())
+    show(table(heads, cells, right=("MESSAGES", "BRANCHES")) if rows else (), from_end=True)
     tell_rest(store.size(), len(rows), extent.subagents)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
 from time import monotonic
-from typing import Any
+from typing import Any, TextIO
 
 from bough.cli.text import HOSTILE, harmless
 
@@ -34,8 +34,14 @@ def on_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-def has_colour() -> bool:
-    return on_terminal() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+def is_screen(stream: TextIO) -> bool:
+    """Whether a stream is a terminal that knows escapes."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def has_colour(stream: TextIO | None = None) -> bool:
+    """Whether colours are wanted on stdout, or on another stream."""
+    return is_screen(stream or sys.stdout) and not os.environ.get("NO_COLOR")
 
 
 def styled(text: str, style: str) -> str:
@@ -58,35 +64,38 @@ def note(text: str) -> None:
     print(harmless(text), file=sys.stderr)
 
 
-def show(lines: Iterable[str]) -> None:
-    """Writes lines: through a pager if a person reads them and they are more than fit on the screen."""
+def show(lines: Iterable[str], *, from_end: bool = False) -> None:
+    """Writes lines: through a pager if a person reads them and they are more than fit on the screen.
+
+    `from_end` is for what has its newest lines last: the pager begins there.
+    """
     lines = iter(lines)
     if on_terminal() and sys.stdin.isatty():
         screen = list(islice(lines, shutil.get_terminal_size().lines - 1))
         more = list(islice(lines, 1))
         if more:
-            page(chain(screen, more, lines))
+            page(chain(screen, more, lines), from_end)
             return
         lines = iter(screen)
     for line in lines:
         sys.stdout.write(line + "\n")
 
 
-def page(lines: Iterator[str]) -> None:
+def page(lines: Iterator[str], from_end: bool) -> None:
     import click
 
-    os.environ.setdefault("LESS", "FRX")
+    os.environ.setdefault("LESS", "FRX +G" if from_end else "FRX")
     click.echo_via_pager((line + "\n" for line in lines), color=has_colour())
 
 
 def data(value: Any) -> None:
     """Writes one JSON value; on a terminal, indented."""
-    show(json_text(value, 2 if on_terminal() else None).split("\n"))
+    show(escaped(json_text(value, 2 if on_terminal() else None)).split("\n"))
 
 
 def data_lines(values: Iterable[Any]) -> None:
     """Writes JSON values, one a line."""
-    show(json_text(value) for value in values)
+    show(escaped(json_text(value)) for value in values)
 
 
 def json_text(value: Any, indent: int | None = None) -> str:
@@ -94,6 +103,13 @@ def json_text(value: Any, indent: int | None = None) -> str:
     text = json.dumps(value, ensure_ascii=False, indent=indent, default=_base64)
     # What is hostile can only stand inside a string, where its escape means the same.
     return re.sub(HOSTILE, lambda match: json.dumps(match[0])[1:-1], text)
+
+
+def escaped(text: str) -> str:
+    """JSON in which nothing is lost where stdout does not know every character."""
+    if (sys.stdout.encoding or "").lower().startswith("utf"):
+        return text
+    return re.sub(r"[^\x00-\x7f]", lambda match: json.dumps(match[0])[1:-1], text)
 
 
 def _base64(value: bytes) -> str:
@@ -105,7 +121,7 @@ def _base64(value: bytes) -> str:
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
     """Shows on a terminal how far long work has come; gives a function that is told so, or None without a terminal."""
-    if not sys.stderr.isatty():
+    if not is_screen(sys.stderr):
         yield None
         return
     told, began = 0, monotonic()

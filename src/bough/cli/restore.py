@@ -10,6 +10,8 @@ from bough.cli.place import Place
 from bough.cli.table import table
 from bough.cli.text import counted
 from bough.cli.times import iso, shown
+from bough.errors import NotFound
+from bough.ids import cli_key
 from bough.store import Store
 
 
@@ -28,16 +30,28 @@ def command(place: Place, names: tuple[str, ...], as_json: bool) -> None:
 
     Without NAME, list what is in the trash.
     """
+    restored = []
     with place.existing() as store:
         if not names:
             print_trash(store, as_json)
             return
-        restored = [(name, store.restore(name)) for name in names]
+        for name in names:
+            ids = restore(store, name)
+            restored.append({"name": name, "messages": ids})
+            if not as_json:  # said at once: the next one may not be there
+                say(f"Restored {name}: {counted(len(ids), 'message')}.")
     if as_json:
-        data([{"name": name, "messages": ids} for name, ids in restored])
-    else:
-        for name, ids in restored:
-            say(f"Restored {name}: {counted(len(ids), 'message')}.")
+        data(restored)
+
+
+def restore(store: Store, name: str) -> list[str]:
+    """Brings back what this name means; `work` may stand for `cli:work`. Raises what `Store.restore` raises."""
+    try:
+        return store.restore(name)
+    except NotFound:
+        if not any(cli_key(name) in entry.sessions for entry in store.trash()):
+            raise
+    return store.restore(cli_key(name))
 
 
 def print_trash(store: Store, as_json: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
@@ -14,8 +14,9 @@ from bough.cli.paper import data, note, show
 from bough.cli.place import Place
 from bough.cli.table import table
 from bough.cli.times import iso, shown
-from bough.model import SessionInfo
+from bough.model import Headline, SessionInfo
 from bough.store import Store
+from bough.tree import Tree
 
 
 @click.command(
@@ -51,14 +52,16 @@ def command(
         note("There are more; --all shows them, -n N shows N.")
 
 
-def listed(store: Store, sessions: list[SessionInfo]) -> Iterator[str]:
-    """A table of sessions; one without a title is told by the last words in it."""
+def listed(store: Store, sessions: list[SessionInfo], strays: Sequence[Tree[Headline]] = ()) -> Iterator[str]:
+    """A table of sessions, and of trees that belong to none; what has no title is told by the last words in it."""
     heads = store.headlines([info.head_id for info in sessions if info.head_id])
     words = {head.id: head.words for head in heads}
     rows = [
         (info.key, shown(info.updated_at), info.head_id, info.title or words.get(info.head_id or "", "(empty)"))
         for info in sessions
     ]
+    newest = [tree.newest for tree in strays]
+    rows += [("–", shown(last.created_at), last.id, last.words) for last in newest]
     return table(("SESSION", "LAST USED", "AT", "TITLE OR LAST WORDS"), rows)
 
 

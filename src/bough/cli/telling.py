@@ -10,7 +10,7 @@ from bough.agent import Answered, Began, Called, Compacted, Event, Outcome, Repl
 from bough.cli import paper
 from bough.cli.markdown import Markdown
 from bough.cli.text import cut, harmless, one_line
-from bough.model import ToolCall, ToolResult
+from bough.model import ToolCall, ToolResult, Usage
 from bough.providers.types import Piece, PieceKind
 
 DIM, PLAIN, CLEARED = "\x1b[2m", "\x1b[0m", "\r\x1b[K"
@@ -117,15 +117,17 @@ class Teller:
         try:
             stream.write(text)
             stream.flush()
-        except OSError:
+        except OSError as error:
             # A pipe whose reader went away, or a terminal that was closed: the reply is still wanted in the store.
             self._lost.add(stream)
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            if stream is sys.stdout and not isinstance(error, BrokenPipeError):
+                self.note(f"The reply cannot be written here: {error.strerror}.")
 
 
 def is_watched() -> bool:
     """Whether a person reads stderr, in colours."""
-    return sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    return paper.has_colour(sys.stderr)
 
 
 def dimmed(text: str) -> str:
@@ -150,4 +152,13 @@ def answered(result: ToolResult) -> str:
 
 def compacted(event: Compacted) -> str:
     """What became of older turns."""
-    return f"Older turns are summed up in {event.id}." if event.id else f"Nothing was summed up: {event.error}"
+    if event.id is None:
+        return f"Nothing was summed up: {event.error}"
+    return f"Older turns are summed up in {event.id}{spent(event.spent)}."
+
+
+def spent(usage: Usage) -> str:
+    """What a summary has cost, in brackets; nothing where nobody has counted."""
+    if usage.input_tokens is None or usage.output_tokens is None:
+        return ""
+    return f" ({usage.input_tokens:,} → {usage.output_tokens:,} tokens)"

@@ -47,7 +47,7 @@ def print_recent(store: Store, extent: Extent, as_json: bool) -> None:
     if as_json:
         data(outlined(trees))
         return
-    show(drawn(trees, fold=on_terminal() and not extent.full))
+    show(drawn(trees, fold=on_terminal() and not extent.full), from_end=True)
     tell_rest(store.size(), len(trees), extent.subagents)
 
 

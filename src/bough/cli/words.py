@@ -25,15 +25,15 @@ OTHERS_SAY = {
 """What other programs call our commands."""
 
 
-def meant(args: list[str], commands: Collection[str]) -> list[str]:
-    """The words, with `run` before a prompt. Raises a usage error for what is nearly a command."""
+def meant(args: list[str], commands: Collection[str], *, asks: bool = True) -> list[str]:
+    """The words, with `run` before a prompt or its flags. `asks` about what is nearly a command, or raises."""
     place = after_globals(args)
     if place == len(args) or args[place] in WITHOUT or args[place] in commands:
         return args
     word = args[place]
     if word == "help":
         return [*args[:place], *args[place + 1 :], "--help"]
-    if near := near_miss(word, commands):
+    if asks and (near := near_miss(word, commands)):
         return [*args[:place], *_asked(word, near, args[place + 1 :])]
     return [*args[:place], "run", *args[place:]]
 

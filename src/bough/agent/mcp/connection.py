@@ -1,4 +1,7 @@
-"""One MCP server: started or called up, asked for its tools, used, and let go. All of it on the loop of `Servers`."""
+"""One MCP server: started or called up, asked for its tools, used, started again if it ends, and let go.
+
+All of it happens on the loop of `Servers`.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,10 @@ if TYPE_CHECKING:
     from mcp.types import Tool
 
 CONNECTING = 30.0
+PAUSE = 10.0
+"""Seconds between two times that a server which has ended is started again."""
+ENDED = "has ended, and with it all that it remembered; the next call starts it again"
+AWAY = "is not there any more; the next call looks for it again"
 PAGES = 100
 EMPTY: Mapping[str, str] = {}
 
@@ -63,18 +70,48 @@ class Connection:
         """What the server calls itself."""
         self._client: Client | None = None
         self._last_words: LastWords | None = None
+        self._lost = asyncio.Event()
+        self._life: asyncio.Task[None] | None = None
+        self._again_at = 0.0
+        self._mending = asyncio.Lock()
 
-    async def live(self, ready: asyncio.Future[None], closing: asyncio.Event) -> None:
+    async def begin(self, closing: asyncio.Event) -> None:
+        """Connects; the connection lives until `closing`, or until the server ends. Raises `ToolError`."""
+        ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._lost.clear()
+        self._life = asyncio.create_task(self._live(ready, closing))
+        await asyncio.shield(ready)
+
+    async def mend(self, closing: asyncio.Event) -> None:
+        """Connects once more if the server has ended; not too often. Raises `ToolError`."""
+        async with self._mending:
+            if self._client is not None and not self._lost.is_set():
+                return
+            await self.ended()
+            now = asyncio.get_running_loop().time()
+            if now < self._again_at:
+                raise ToolError(self._explained(f"is gone again; call it in {self._again_at - now:.0f} seconds", None))
+            self._again_at = now + PAUSE
+            await self.begin(closing)
+
+    async def ended(self) -> None:
+        """Waits until nothing is left of it."""
+        if self._life is not None:
+            await asyncio.wait([self._life])
+
+    async def _live(self, ready: asyncio.Future[None], closing: asyncio.Event) -> None:
         """Connects, says so, and stays until it is time to close."""
         try:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(CONNECTING):
                     await self._connect(stack)
                 ready.set_result(None)
-                listening = asyncio.ensure_future(self._listen())
-                await closing.wait()
-                listening.cancel()
-                await asyncio.wait([listening])
+                listening = asyncio.create_task(self._listen())
+                ends = [asyncio.create_task(event.wait()) for event in (closing, self._lost)]
+                await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+                for task in (listening, *ends):
+                    task.cancel()
+                await asyncio.wait([listening, *ends])
         except BaseException as error:
             if ready.done():
                 return  # a server that ends badly when it is let go is of no interest
@@ -99,12 +136,16 @@ class Connection:
     async def call(self, name: str, arguments: dict[str, Json], meta: dict[str, str] | None) -> Result:
         """Uses a tool. Raises `ToolError` when the server does not answer."""
         if self._client is None:
-            raise ToolError(self._explained("is not there any more", None))
+            raise ToolError(self._explained(AWAY, None))
         try:
             told: Any = meta
             return result_of(await self._client.call_tool(name, arguments, meta=told))
         except Exception as error:
-            raise ToolError(self._explained("failed", error)) from None
+            if not is_end(error):
+                raise ToolError(self._explained("failed", error)) from None
+            self._lost.set()
+            await self.ended()
+            raise ToolError(self._explained(ENDED if self.server.command else AWAY, None)) from None
 
     async def _connect(self, stack: AsyncExitStack) -> None:
         from mcp import Client
@@ -156,6 +197,14 @@ class Connection:
         said = f": {cause(error)}" if error is not None else ""
         words = self._last_words.told(patience=0.5 if self._client is None else 0.0) if self._last_words else ""
         return f"The MCP server {self.server.name!r} {what}{said}." + (f" It said last:\n{words}" if words else "")
+
+
+def is_end(error: Exception) -> bool:
+    """Whether an error says that nobody is there any more."""
+    from mcp import MCPError
+    from mcp.types import CONNECTION_CLOSED
+
+    return isinstance(error, MCPError) and error.code == CONNECTION_CLOSED
 
 
 def cause(error: BaseException) -> str:

@@ -95,18 +95,20 @@ class Servers:
             runner.run(self._live(ready))
 
     async def _live(self, ready: Future[None]) -> None:
-        connected = [self._loop.create_future() for _ in self._connections]
-        lives = [
-            asyncio.ensure_future(connection.live(one, self._closing))
-            for connection, one in zip(self._connections, connected, strict=True)
-        ]
         try:
-            await asyncio.gather(*connected)
+            await asyncio.gather(*(connection.begin(self._closing) for connection in self._connections))
             ready.set_result(None)
         except BaseException as error:
             ready.set_exception(error)
             self._closing.set()
-        await asyncio.gather(*lives)
+        await self._closing.wait()
+        await asyncio.gather(*(connection.ended() for connection in self._connections))
+
+    async def _call(
+        self, connection: Connection, name: str, arguments: dict[str, Json], meta: dict[str, str] | None
+    ) -> Result:
+        await connection.mend(self._closing)
+        return await connection.call(name, arguments, meta)
 
     def _submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
@@ -117,7 +119,7 @@ class Servers:
 
         def run(arguments: dict[str, Json], call: Call) -> Result:
             meta = meta_of(call) if connection.name == OURS else None
-            future = self._submit(connection.call(tool.name, arguments, meta))
+            future = self._submit(self._call(connection, tool.name, arguments, meta))
             call.stop.then(future.cancel)
             try:
                 return future.result()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bough.cli import paper
 from bough.cli.choice import Wish, begun, choose, free_key
-from bough.cli.telling import aside
+from bough.cli.telling import aside, spent
 from bough.cli.text import one_line
 from bough.errors import BoughError, Invalid
 from bough.values import value
@@ -71,9 +71,10 @@ def new(talk: Talk, title: str) -> None:
 
 
 def clear(talk: Talk, _: str) -> None:
+    before = talk.store.trash()
     talk.session.clear()
-    trash = talk.store.trash()
-    aside(f"Empty now. bough restore {trash[0].id} brings back what was here." if trash else "Empty.")
+    gone = talk.store.trash()[: -len(before) or None]
+    aside(f"Empty now. bough restore {gone[0].id} brings back what was here." if gone else "Empty.")
 
 
 def history(talk: Talk, words: str) -> None:
@@ -151,12 +152,14 @@ def system(talk: Talk, words: str) -> None:
 
 
 def compact(talk: Talk, words: str) -> None:
-    from bough.agent.compaction import summarize
+    from bough.agent.compaction import Summarizer
 
     keep = number(words) if words else talk.agent.compaction.keep_turns
     aside("Summing up…")
-    made = talk.session.compact(lambda nodes: summarize(talk.agent.provider, nodes), keep)
-    aside(f"Summed up in {made}; /history still has everything." if made else f"There are not more than {keep} turns.")
+    summarize = Summarizer(talk.agent.provider)
+    made = talk.session.compact(summarize, keep)
+    done = f"Summed up in {made}{spent(summarize.spent)}; /history still has everything."
+    aside(done if made else f"There are not more than {keep} turns.")
 
 
 def title(talk: Talk, words: str) -> None:
