@@ -1,8 +1,9 @@
 """The other contestant: the same rows written straight through apsw.
 
-It uses bough's pragmas and the tables that bough began with, a row for each message and one for each of its blocks, and
-stores what bough stores (messages, blocks, turns, the session's head), but with the content in the row as it is: no compression, no hashing, no leases, no errors translated. Its rows are prepared
-before the clock starts, and what it reads stays plain tuples.
+It uses bough's pragmas and the tables that bough began with, a row for each message and one for each of its blocks,
+and stores what bough stores (messages, blocks, turns, the session's head), but with the content in the row as it is: no
+compression, no hashing, no leases, no errors translated. Its rows are prepared before the clock starts, and what it
+reads stays plain tuples.
 """
 
 from __future__ import annotations

@@ -13,7 +13,6 @@ from bough.errors import NotFound
 from bough.model import Message
 from bough.values import value, workpiece
 
-
 NOTHING = (None,) * 10
 """What stands in the place of a first block."""
 

@@ -237,7 +237,5 @@ def _with_first_blocks(rows: dict[str, Any]) -> dict[str, Any]:
     firsts = {row[0]: row[3:] for row in rows["blocks"] if row[1] == 0}
     rows["blocks"] = [row for row in rows["blocks"] if row[1] > 0]
     further = Counter(row[0] for row in rows["blocks"])
-    rows["messages"] = [
-        [*row[:3], further[row[0]], *row[3:], *firsts.get(row[0], NOTHING)] for row in rows["messages"]
-    ]
+    rows["messages"] = [[*row[:3], further[row[0]], *row[3:], *firsts.get(row[0], NOTHING)] for row in rows["messages"]]
     return rows

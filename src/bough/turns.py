@@ -111,7 +111,7 @@ def state(db: Database, key: str) -> State:
 
 def find_state(db: Database, key: str) -> State | None:
     row = db.row("session_state", key)
-    return None if row is None else State(*row[:7], row[7:])
+    return None if row is None else State(*row[:7], ground=row[7:])
 
 
 def free(db: Database, key: str, now: int) -> State:

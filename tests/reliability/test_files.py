@@ -547,8 +547,10 @@ INSERT INTO messages (n, id, parent, turn, role, error, digest, created_at) VALU
   (1, 'aaaaaa', NULL, 1, 'user', 0, x'01', 10), (2, 'bbbbbb', 1, 1, 'assistant', 0, x'02', 11),
   (3, 'cccccc', 2, NULL, 'user', 0, x'03', 12);
 INSERT INTO blocks (message, position, type, modality, mime, call_id, name, content, blob) VALUES
-  (1, 0, 'text', NULL, NULL, NULL, NULL, 'What is it?', NULL), (1, 1, 'media', 'image', 'image/png', NULL, NULL, NULL, 1),
-  (2, 0, 'text', NULL, NULL, NULL, NULL, 'I will look.', NULL), (2, 1, 'tool_call', NULL, NULL, 'c1', 'look', '{}', NULL);
+  (1, 0, 'text', NULL, NULL, NULL, NULL, 'What is it?', NULL),
+  (1, 1, 'media', 'image', 'image/png', NULL, NULL, NULL, 1),
+  (2, 0, 'text', NULL, NULL, NULL, NULL, 'I will look.', NULL),
+  (2, 1, 'tool_call', NULL, NULL, 'c1', 'look', '{}', NULL);
 INSERT INTO sessions (n, key, head, revision, activity, created_at, updated_at) VALUES
   (1, 'cli:a', 2, 1, 1, 10, 11), (7, 'cli:gone', NULL, 0, 2, 10, 11);
 DELETE FROM sessions WHERE n = 7;

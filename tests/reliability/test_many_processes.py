@@ -161,7 +161,9 @@ def later_migrations(directory: Path) -> Path:
     directory.mkdir()
     for step in (Path(SCHEMA) / "migrations").glob("*.sqlite.sql"):
         (directory / step.name).write_bytes(step.read_bytes())
-    (directory / f"{VERSION + 1:04}-invented.sqlite.sql").write_text("CREATE TABLE invented (n INTEGER PRIMARY KEY) STRICT;")
+    (directory / f"{VERSION + 1:04}-invented.sqlite.sql").write_text(
+        "CREATE TABLE invented (n INTEGER PRIMARY KEY) STRICT;"
+    )
     (directory / f"{VERSION + 2:04}-counted.sqlite.sql").write_text("INSERT INTO invented SELECT max(n) FROM messages;")
     return directory
 
