@@ -111,7 +111,10 @@ def state(db: Database, key: str) -> State:
 
 def find_state(db: Database, key: str) -> State | None:
     row = db.row("session_state", key)
-    return None if row is None else State(*row[:7], ground=row[7:])
+    if row is None:
+        return None
+    n, key, head, revision, turn, owner, until, *ground = row
+    return State(n, key, head, revision, turn, owner, until, tuple(ground))
 
 
 def free(db: Database, key: str, now: int) -> State:
