@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from bough import Media, Node, Save, Text, Thinking, assistant, user
 from bough.codec import draft
 from bough.saving import Entry
-from bough.values import replace
+from bough.values import replace, value
 
 
 def test_a_value_cannot_be_changed() -> None:
@@ -79,3 +80,14 @@ def test_a_workpiece_can_be_changed_and_not_hashed() -> None:
     assert entry.parent == 7
     with pytest.raises(TypeError):
         hash(entry)
+
+
+def test_threads_that_make_the_first_value_of_a_class_together_make_the_same() -> None:
+    @value
+    class Fresh:
+        n: int
+        text: str = "leaf"
+
+    with ThreadPoolExecutor(8) as threads:
+        made = list(threads.map(Fresh, range(200)))
+    assert made == [Fresh(n, "leaf") for n in range(200)]

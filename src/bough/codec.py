@@ -36,7 +36,7 @@ from bough.model import (
     Usage,
 )
 from bough.tokens import estimate
-from bough.values import value
+from bough.values import maker, value
 
 PACK_FROM = 512
 BLOB_FROM = 8192
@@ -46,9 +46,9 @@ BESIDE = ("extra", "raw", "envelope")
 PLAIN = ("text", "tool_call", "tool_result")
 
 # Values are made directly where there are thousands of them: calling the class first takes half as long again.
-new_text: Callable[..., Text] = Text.__new__
-new_message: Callable[..., Message] = Message.__new__
-new_node: Callable[..., Node] = Node.__new__
+new_text: Callable[..., Text] = maker(Text)
+new_message: Callable[..., Message] = maker(Message)
+new_node: Callable[..., Node] = maker(Node)
 
 # The columns of the `load` fragment.
 (

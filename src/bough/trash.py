@@ -7,7 +7,7 @@ stay counted while an entry holds them. Restoring puts the rows back under the s
 from __future__ import annotations
 
 import json
-from base64 import b64decode, b64encode
+from binascii import a2b_base64, b2a_base64
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
@@ -209,7 +209,7 @@ def write(rows: dict[str, Any]) -> bytes:
 
     def plain(value: object) -> object:
         if isinstance(value, bytes):
-            return {"$bytes": b64encode(value).decode()}
+            return {"$bytes": b2a_base64(value, newline=False).decode()}
         raise TypeError(type(value))
 
     return compress(json.dumps(rows, default=plain).encode())
@@ -219,7 +219,7 @@ def read(payload: bytes) -> dict[str, Any]:
     """The rows of an entry. Raises `Corrupt`."""
 
     def hook(value: dict[str, Any]) -> Any:
-        return b64decode(value["$bytes"]) if "$bytes" in value else value
+        return a2b_base64(value["$bytes"]) if "$bytes" in value else value
 
     try:
         rows: dict[str, Any] = json.loads(decompress(payload), object_hook=hook)

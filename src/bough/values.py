@@ -46,12 +46,25 @@ def _build(cls: type[T], own: dict[str, Any]) -> type[T]:
     names = tuple(cls.__annotations__)
     inherited = {key: item for key, item in vars(cls).items() if key not in (*names, "__dict__", "__weakref__")}
     defaults = {name: vars(cls)[name] for name in names if name in vars(cls)}
-    scope: dict[str, Any] = {"twin": type(cls.__name__, (), {"__slots__": names})}
-    scope |= {f"_{name}": default for name, default in defaults.items()}
-    # Only this one is compiled: it is what loading waits for, and compiling is most of the cost of a class.
-    exec(_source(names, defaults, "__post_init__" in inherited), scope)
-    about = {"__slots__": names, "__match_args__": names, "__new__": scope["__new__"], "__repr__": _repr}
-    return type(cls.__name__, cls.__bases__, {**about, **_comparisons(names), **own, **inherited})
+
+    def __new__(_: type[T], *given: Any, **named: Any) -> T:
+        return maker(made)(made, *given, **named)  # type: ignore[no-any-return]
+
+    about = {"__slots__": names, "__match_args__": names, "__new__": __new__, "__repr__": _repr}
+    late = {"_maker": None, "_defaults": defaults}
+    made: type[T] = type(cls.__name__, cls.__bases__, {**about, **late, **_comparisons(names), **own, **inherited})
+    return made
+
+
+def maker(cls: type[Any]) -> Callable[..., Any]:
+    """What makes values of a class. It is compiled when it is first wanted: a program makes values of few classes."""
+    if cls._maker is None:  # two threads may both find it so, and do the same
+        names, defaults = cls.__match_args__, cls._defaults
+        scope: dict[str, Any] = {"twin": type(cls.__name__, (), {"__slots__": names})}
+        scope |= {f"_{name}": default for name, default in defaults.items()}
+        exec(_source(names, defaults, "__post_init__" in vars(cls)), scope)
+        cls._maker = cls.__new__ = scope["__new__"]
+    return cls._maker  # type: ignore[no-any-return]
 
 
 def _source(names: tuple[str, ...], defaults: dict[str, Any], checked: bool) -> str:
