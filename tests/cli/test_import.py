@@ -50,6 +50,15 @@ def test_importing_again_says_that_all_is_known(sh: Shell, chats: Path) -> None:
     assert "1 conversation (1 grown), added 2 messages" in sh("import", "chats.jsonl").out
 
 
+def test_a_damaged_file_beside_a_good_one_is_not_passed_over(sh: Shell, chats: Path) -> None:
+    (chats.parent / "all").mkdir()
+    chats.rename(chats.parent / "all" / "chats.jsonl")
+    (chats.parent / "all" / "torn.zip").write_bytes(b"PK\x03\x04 and no more")
+    done = sh("import", "all")
+    assert (done.status, "added 4 messages" in done.out) == (STATUSES["import"], True)
+    assert "torn.zip' is damaged" in done.err
+
+
 def test_a_dry_run_writes_nothing(sh: Shell, chats: Path) -> None:
     for words in (), ("--db", "unheard-of.db"):
         assert "(2 new), would add 4 messages" in sh(*words, "import", "--dry-run", "chats.jsonl").out

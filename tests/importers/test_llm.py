@@ -9,6 +9,7 @@ import pytest
 from bough.importers import get
 from bough.model import Media, Other, Thinking, Usage
 from tests.importers.reading import Told, tell
+from tests.importers.sample import database
 from tests.importers.samples.llm import NEW, OLD, both, older, run
 
 
@@ -90,3 +91,15 @@ def test_places_follow_the_programs_own_variable(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("LLM_USER_PATH", str(tmp_path))
     assert get("llm").places() == []
     assert [older(tmp_path)] == get("llm").places()
+
+
+def test_responses_without_a_conversation_and_conversations_without_a_row_are_told(tmp_path: Path) -> None:
+    columns = "id, model, prompt, prompt_json, response, conversation_id, datetime_utc"
+    script = f"""CREATE TABLE conversations (id, name, model); CREATE TABLE responses ({columns});
+        INSERT INTO responses ({columns}) VALUES (1, 'm', 'one', NULL, 'r', NULL, '2020'),
+            ('x', 'm', 'two', NULL, 'r', 'gone', '2020'), ('y', 'm', 'three', NULL, 'r', 'gone', '2020')"""
+    told = tell(database(tmp_path / "logs.db", script))
+    assert {name: [said.message.text for said in one.said.values()] for name, one in told.items()} == {
+        "1": ["one", "r"],
+        "gone": ["two", "r", "three", "r"],
+    }

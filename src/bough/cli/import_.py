@@ -75,7 +75,9 @@ def resolve(paths: list[Path], source: str | None) -> tuple[list[tuple[Importer,
     failed: list[BoughError] = []
     for path in paths:
         try:
-            found += [(importers.get(source), path)] if source else importers.find(path)
+            here = [(importers.get(source), path)] if source else importers.find(path)
+            found += here
+            failed += importers.refused(path, here)
         except ImporterError as error:
             failed.append(error)
     return found, failed

@@ -95,6 +95,24 @@ def find(path: Path) -> list[tuple[Importer, Path]]:
         return inside
 
 
+def refused(path: Path, found: list[tuple[Importer, Path]]) -> list[ImporterError]:
+    """Why some of what lies right inside a directory is nobody's: damaged and unsafe files are not passed over."""
+    inside = {child for _, child in found if child.parent == path}
+    return (
+        [error for child in sorted(path.iterdir()) if child not in inside and (error := _complaint(child))]
+        if inside
+        else []
+    )
+
+
+def _complaint(path: Path) -> ImporterError | None:
+    try:
+        complain(path)
+    except ImporterError as error:
+        return error
+    return None
+
+
 def _owner(path: Path) -> Importer | None:
     try:
         return detect(path)

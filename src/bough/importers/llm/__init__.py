@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from bough.history import Conversation, Item, Skipped
 from bough.importers.llm.content import Content, Row
@@ -58,20 +59,21 @@ class Log:
         content = Content(tables)
         self._responses = Responses(tables, content)
         self._threads = Threads(tables, content)
+        self._single: dict[str, Any] = {}
+        """The ids of responses that are in no conversation."""
 
     def conversations(self) -> Iterator[Conversation]:
         threads = self._named("threads", ("id", "name", "tip_message_hash", "datetime_utc"))
         conversations = self._named("conversations", ("id", "name", "model"))
         last = self._last_ids()
-        for name in latest_last(
-            {**last, **threads, **conversations}, lambda name: last.get(name, ""), self._threads.family
-        ):
+        told = latest_last({**last, **threads, **conversations}, lambda name: last.get(name, ""), self._threads.family)
+        for name in told:
             if name in threads:
                 yield self._thread(threads[name])
-            elif name in conversations:
-                yield self._conversation(name, conversations[name])
+            elif name in self._single:
+                yield from map(self._alone, self._responses.one(self._single[name]))
             else:
-                yield from map(self._alone, self._responses.one(name))
+                yield self._conversation(name, conversations.get(name, {"name": None, "model": None}))
 
     def _named(self, table: str, columns: tuple[str, ...]) -> dict[str, Row]:
         return {str(row["id"]): row for row in self._tables.rows(table, columns, order="id")}
@@ -81,8 +83,10 @@ class Log:
         last: dict[str, str] = {}
         for table, owner in (("responses", "conversation_id"), ("turns", "thread_id")):
             for row in self._tables.rows(table, ("id", owner), order="id"):
-                name = str(row[owner] or row["id"])
+                name = str(row["id"] if row[owner] is None else row[owner])
                 last[name] = max(last.get(name, ""), str(row["id"]))
+                if row[owner] is None:
+                    self._single[name] = row["id"]
         return last
 
     def _alone(self, row: Row) -> Conversation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from bough.history import Said
 from bough.importers.llm.content import Content, Row, call, envelope, usage
@@ -29,7 +30,7 @@ class Responses:
         """The rows of a conversation, oldest first: their ids count up."""
         return self._tables.rows("responses", COLUMNS, order="id", conversation_id=conversation)
 
-    def one(self, id: str) -> Iterator[Row]:
+    def one(self, id: Any) -> Iterator[Row]:
         """The row of a response that is in no conversation."""
         return self._tables.rows("responses", COLUMNS, id=id, conversation_id=None)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bough.history import Conversation, Skipped
+from bough.importers.moments import from_milliseconds
 from bough.importers.opencode.messages import Record
 from bough.importers.opencode.telling import Spawn, Whole, conversation
 from bough.importers.order import eldest, latest_last
@@ -36,7 +37,7 @@ class Database:
         with open_tables(self._path, in_place=True) as tables:
             rows = list(tables.rows("session", SESSION, order="time_created,id"))
             families = eldest({row["id"]: row["parent_id"] for row in rows})
-            for row in latest_last(rows, lambda row: row["time_updated"] or 0, lambda row: families[row["id"]]):
+            for row in latest_last(rows, _last_used, lambda row: families[row["id"]]):
                 if row["id"] not in self._seen:
                     self._seen.add(row["id"])
                     yield self._conversation(tables, row)
@@ -46,6 +47,10 @@ class Database:
         is_newest = next(tables.rows("message", ("id",), session_id=row["id"]), None) is None
         messages = _newest_messages if is_newest else _messages
         return conversation(info, lambda: messages(tables, row["id"]), self._spawned)
+
+
+def _last_used(row: dict[str, Any]) -> int:
+    return from_milliseconds(row["time_updated"]) or 0
 
 
 def _messages(tables: Tables, session: str) -> Iterator[Whole | Skipped]:
