@@ -93,11 +93,6 @@ def data(value: Any) -> None:
     show(escaped(json_text(value, 2 if on_terminal() else None)).split("\n"))
 
 
-def data_lines(values: Iterable[Any]) -> None:
-    """Writes JSON values, one a line."""
-    show(escaped(json_text(value)) for value in values)
-
-
 def json_text(value: Any, indent: int | None = None) -> str:
     """JSON whose text is readable in every script, and harmless on a terminal. Bytes are base64, as on every wire."""
     text = json.dumps(value, ensure_ascii=False, indent=indent, default=_base64)
