@@ -744,12 +744,21 @@ def test_any_sequence_of_verbs_does_what_the_plain_model_says() -> None:
     run_state_machine_as_test(StoreMachine, settings=machine_settings(45, 30))
 
 
-def test_any_sequence_of_verbs_does_on_a_server_what_the_plain_model_says(postgres: str) -> None:
+def server_machine(url: str) -> type[StoreMachine]:
     class ServerMachine(StoreMachine):
         def connect(self) -> Store:
-            return bough.connect(postgres, namespace=str(self.directory), clock=lambda: self.now)
+            return bough.connect(url, namespace=str(self.directory), clock=lambda: self.now)
 
-    run_state_machine_as_test(ServerMachine, settings=machine_settings(3, 12))
+    return ServerMachine
+
+
+def test_any_sequence_of_verbs_does_on_a_server_what_the_plain_model_says(postgres: str) -> None:
+    run_state_machine_as_test(server_machine(postgres), settings=machine_settings(4, 15))
+
+
+@pytest.mark.soak
+def test_any_long_sequence_of_verbs_does_on_a_server_what_the_plain_model_says(postgres: str) -> None:
+    run_state_machine_as_test(server_machine(postgres), settings=machine_settings(300, 50))
 
 
 @pytest.mark.soak
