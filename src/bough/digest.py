@@ -43,7 +43,7 @@ def chain(messages: Iterable[Message], parent: bytes = b"") -> list[bytes]:
 
 def digest(message: Message, parent: bytes = b"") -> bytes:
     """The digest of a message that follows what `parent` is the digest of."""
-    parts = [parent, f"{message.role} {int(message.error)};".encode()]
+    parts = [parent, b"%b %d;" % (message.role.encode(), message.error)]
     for block in message.blocks:
         _feed(parts, block)
     return short_hash(b"".join(parts))

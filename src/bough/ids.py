@@ -23,10 +23,16 @@ AFTER_ALL = "\U0010ffff"
 
 def mint(length: int = LENGTH) -> str:
     """A random id."""
-    drawn = b""
-    while len(drawn) < length:
-        drawn += os.urandom(length + 2).translate(_DIGITS, _UNEVEN)
-    return drawn[:length].decode()
+    return mint_many(1, length)[0]
+
+
+def mint_many(count: int, length: int) -> list[str]:
+    """Random ids, drawn together."""
+    wanted, drawn = count * length, b""
+    while len(drawn) < wanted:
+        drawn += os.urandom(wanted - len(drawn) + 2).translate(_DIGITS, _UNEVEN)
+    text = drawn.decode()
+    return [text[start : start + length] for start in range(0, wanted, length)]
 
 
 def mint_free(count: int, taken: Callable[[list[str]], Collection[str]]) -> list[str]:
@@ -37,7 +43,7 @@ def mint_free(count: int, taken: Callable[[list[str]], Collection[str]]) -> list
     found: dict[str, None] = {}
     length, collisions = LENGTH, 0
     while len(found) < count:
-        fresh = list({mint(length): None for _ in range(count - len(found))})
+        fresh = list(dict.fromkeys(mint_many(count - len(found), length)))
         used = taken(fresh)
         kept = [candidate for candidate in fresh if candidate not in used and candidate not in found]
         found.update(dict.fromkeys(kept))

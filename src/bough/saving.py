@@ -148,7 +148,7 @@ def next_number(db: Database) -> int:
 
 
 def taken(db: Database, wanted: list[str]) -> set[str]:
-    return {row[0] for row in db.rows("taken", json_list(wanted))}
+    return {name for (name,) in db.rows_many("taken", [(one,) for one in wanted])}
 
 
 def find_place(db: Database, parent: int | None) -> Place:

@@ -42,7 +42,7 @@ def estimate_block(block: Block) -> int:
 
 def estimate_text(text: str) -> int:
     size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-    dense = size > 200 and re.match(DENSE, text[:200]) is not None
+    dense = size > 200 and " " not in text[:200] and re.match(DENSE, text) is not None
     return -int(-size // (DENSE_BYTES_PER_TOKEN if dense else BYTES_PER_TOKEN))
 
 
