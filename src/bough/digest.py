@@ -11,23 +11,24 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
+try:
+    from _blake2 import blake2b  # where hashlib has it from, without OpenSSL
+except ImportError:
+    from hashlib import blake2b
+
 from bough.model import Block, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
 
 SIZE = 16
 
-# hashlib loads OpenSSL, which takes longer than the rest of a module does; who only reads needs none of it.
-
 
 def short_hash(data: bytes) -> bytes:
     """128 bits, for what is compared inside bough."""
-    from hashlib import blake2b
-
     return blake2b(data, digest_size=SIZE).digest()
 
 
 def full_hash(data: bytes) -> bytes:
     """The SHA-256 of a content, which anybody can check."""
-    from hashlib import sha256
+    from hashlib import sha256  # loads OpenSSL, which takes longer than the rest of a module does
 
     return sha256(data).digest()
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from bough import ids
-from bough.codec import Blob, Draft, column, draft, json_list
+from bough.codec import Blob, Draft, column, draft
 from bough.db import Database, Row
 from bough.digest import digest
 from bough.errors import NotFound

@@ -330,9 +330,15 @@ class Session:
 
 def retry(work: Callable[[], T], wait: float) -> T:
     """Does the work, again and again while the session is busy, for as long as the caller is willing to wait."""
-    for pause in turns.patience(wait):
+    began = time.monotonic()
+    try:
+        return work()
+    except Busy as busy:
+        last = busy
+    for pause in turns.patience(began + wait - time.monotonic()):
+        time.sleep(pause)
         try:
             return work()
-        except Busy:
-            time.sleep(pause)
-    return work()
+        except Busy as busy:
+            last = busy
+    raise last

@@ -229,7 +229,7 @@ def test_what_follows_c_is_an_id_if_one_has_that_id(store: Store) -> None:
 
 def test_a_word_that_happens_to_begin_an_id_is_asked_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with bough.connect(tmp_path / "x.db") as store:
-        monkeypatch.setattr("bough.ids.mint", _names())
+        monkeypatch.setattr("bough.ids.mint_many", _names())
         talk(store.session("cli:x"), "one")
         with pytest.raises(Refused, match="'what' is the beginning of the id 'whatis'"):
             read_continue(store, "what", ["now"])
@@ -238,7 +238,7 @@ def test_a_word_that_happens_to_begin_an_id_is_asked_about(tmp_path: Path, monke
 
 def _names() -> object:
     names = iter(["whatis", "w1atis"])
-    return lambda _=6: next(names)
+    return lambda count, _: [next(names) for _ in range(count)]
 
 
 def test_a_fork_that_was_made_elsewhere_gets_the_directory_where_it_is_used(store: Store) -> None:

@@ -144,12 +144,11 @@ def small_space(monkeypatch: pytest.MonkeyPatch, letters: str = "ab") -> list[in
     """Ids of few letters; gives the lengths that were asked for."""
     rng, asked = random.Random(3), list[int]()
 
-    def draw(length: int = ids.LENGTH) -> str:
-        asked.append(length)
-        return "".join(rng.choice(letters) for _ in range(length))
+    def draw(count: int, length: int) -> list[str]:
+        asked.extend([length] * count)
+        return ["".join(rng.choice(letters) for _ in range(length)) for _ in range(count)]
 
-    monkeypatch.setattr(ids.mint_free, "__defaults__", (draw,))
-    monkeypatch.setattr(ids, "mint", draw)
+    monkeypatch.setattr(ids, "mint_many", draw)
     return asked
 
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import apsw
 import pytest
@@ -25,6 +26,7 @@ from .checks import assert_sound, reopened, steps, turns_on
 from .crew import PATIENCE, alone, processes, together
 
 WRITERS = 8
+T = TypeVar("T")
 
 
 # Writers -------------------------------------------------------------------------------------------------------------
@@ -222,11 +224,13 @@ def other_writer(path: Path) -> Iterator[Callable[[], None]]:
     """Another process. Call what this gives, and it is stopped, with SIGSTOP, in the middle of a transaction."""
     go, done = os.pipe(), os.pipe()
 
+    def wait_inside() -> None:
+        os.write(done[1], b"!")
+        signal.pause()
+
     def hold() -> None:
         os.read(go[0], 1)
-        with SQLite(path).writing():
-            os.write(done[1], b"!")
-            signal.pause()
+        SQLite(path).transact(wait_inside)
 
     process = processes.Process(target=hold, daemon=True)
     process.start()
@@ -283,11 +287,9 @@ class Counting(SQLite):
 
     tries = 0
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
+    def transact(self, work: Callable[[], T]) -> T:
         self.tries += 1
-        with super().writing():
-            yield
+        return super().transact(work)
 
 
 def test_waiting_for_the_session_and_for_the_file_does_not_multiply(tmp_path: Path) -> None:
@@ -386,14 +388,16 @@ def test_a_child_that_outlives_a_killed_writer_does_not_keep_the_file(tmp_path: 
     path = tmp_path / "a.db"
     read, write = os.pipe()
 
+    def leave_a_child() -> None:
+        child = os.fork()
+        if child == 0:
+            time.sleep(60)
+            os._exit(0)
+        os.write(write, str(child).encode())
+        signal.pause()
+
     def parent() -> None:
-        with SQLite(path).writing():
-            child = os.fork()
-            if child == 0:
-                time.sleep(60)
-                os._exit(0)
-            os.write(write, str(child).encode())
-            signal.pause()
+        SQLite(path).transact(leave_a_child)
 
     process = processes.Process(target=parent)
     process.start()

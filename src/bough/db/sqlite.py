@@ -83,11 +83,6 @@ class SQLite:
     # Transactions ---------------------------------------------------------------------------------------------------
 
     def transact(self, work: Callable[[], T]) -> T:
-        with self.writing():
-            return work()
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
         with self._mutex:
             connection = self._use()
             if self.read_only:
@@ -97,8 +92,8 @@ class SQLite:
                     raise StorageError(
                         f"{self.path!r} was deleted or replaced while it was open; nothing was written. Connect again."
                     )
-                with transaction(connection, "BEGIN IMMEDIATE"):
-                    yield
+                with Transaction(connection, "BEGIN IMMEDIATE"):
+                    return work()
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -107,7 +102,7 @@ class SQLite:
             if connection.in_transaction:
                 yield
             else:
-                with transaction(connection, "BEGIN"):
+                with Transaction(connection, "BEGIN"):
                     yield
 
     # The file -------------------------------------------------------------------------------------------------------
@@ -292,17 +287,26 @@ def set_pragmas(connection: apsw.Connection) -> None:
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
 
 
-@contextmanager
-def transaction(connection: apsw.Connection, begin: str) -> Iterator[None]:
-    connection.execute(begin)
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:  # some failures have rolled back already
-            with suppress(apsw.Error):
-                connection.execute("ROLLBACK")
-        raise
+class Transaction:
+    """Everything in it, or nothing. A class, because every write passes through it."""
+
+    __slots__ = ("begin", "connection")
+
+    def __init__(self, connection: apsw.Connection, begin: str) -> None:
+        self.connection = connection
+        self.begin = begin
+
+    def __enter__(self) -> None:
+        self.connection.execute(self.begin)
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        try:
+            if error is None:
+                self.connection.execute("COMMIT")
+        finally:
+            if self.connection.in_transaction:  # the work failed, or the commit, and that has not rolled back already
+                with suppress(apsw.Error):
+                    self.connection.execute("ROLLBACK")
 
 
 NO_QUERY = ("fts5: ", "unterminated string", "no such column: ", "unknown special query", "expected integer")
