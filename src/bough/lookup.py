@@ -50,8 +50,7 @@ def by_prefix(db: Database, prefix: str) -> tuple[str, int]:
 def deleted(db: Database, prefix: str) -> str:
     """The name of the one entry of the trash that is called like this at its beginning, or holds a message that is."""
     enough = len(prefix) >= ids.SHORTEST_PREFIX
-    entries = db.rows("trash") if enough else []
-    found = [id for n, id, *_ in entries if any(name.startswith(prefix) for (name,) in db.rows("trash_names", n))]
+    found = [id for (id,) in db.rows("trash_by_prefix", prefix, prefix + ids.AFTER_ALL)] if enough else []
     if not found:
         raise NotFound(f"Nothing in the trash is called {prefix!r:.60}.")
     if len(found) > 1:

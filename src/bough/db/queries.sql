@@ -470,6 +470,10 @@ SELECT n, payload FROM trash WHERE id = ?
 -- name: trash_holding
 SELECT t.n, t.id, t.payload FROM trash_names x JOIN trash t ON t.n = x.trash WHERE x.name = ? ORDER BY t.n DESC LIMIT 1
 
+-- name: trash_by_prefix
+SELECT t.id FROM trash_names x JOIN trash t ON t.n = x.trash WHERE x.name >= ? AND x.name < ?
+GROUP BY t.n, t.id ORDER BY t.n DESC LIMIT 6
+
 -- name: trash_before
 SELECT n, payload FROM trash WHERE deleted_at < ? ORDER BY n
 
