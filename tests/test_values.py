@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from bough import Media, Node, Save, Text, Thinking, assistant, user
-from bough.codec import draft
+from bough.codec.down import draft
 from bough.saving import Entry
 from bough.values import replace, value
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from copy import copy
 
 from bough import lookup, standing, turns
-from bough.codec import Draft, column, json_list, json_text
+from bough.codec import column, json_list, json_text
+from bough.codec.down import Draft
 from bough.db import Database
 from bough.digest import digest
 from bough.history import Brought, Conversation, Outcome, Record, Skipped

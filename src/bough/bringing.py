@@ -10,7 +10,8 @@ from __future__ import annotations
 from copy import copy
 
 from bough import standing, trash
-from bough.codec import Draft, column, json_list
+from bough.codec import column, json_list
+from bough.codec.down import Draft
 from bough.db import Database
 from bough.growing import Runs
 from bough.history import Brought, Conversation, Outcome, Said, Skipped

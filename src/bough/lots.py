@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol, TypeVar
 
-from bough.codec import Draft, draft
+from bough.codec.down import Draft, draft
 from bough.errors import Invalid
 from bough.history import Brought, Said, Skipped
 from bough.model import Block, Media, Message, Node, Text, Thinking, ToolCall, ToolResult

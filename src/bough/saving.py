@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from bough import ids
-from bough.codec import Blob, Draft, column, draft
+from bough.codec import column
+from bough.codec.down import Blob, Draft, draft
 from bough.db import Database, Row
 from bough.digest import digest
 from bough.errors import NotFound

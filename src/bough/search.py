@@ -11,7 +11,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from bough.codec import TURN, N, apart, json_list
+from bough.codec import json_list
+from bough.codec.up import TURN, N, apart
 from bough.db import Database, Row
 from bough.errors import Corrupt
 from bough.model import Block, Hit, Media, Message, Node, Other, Text, Thinking, ToolCall, ToolResult

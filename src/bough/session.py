@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from bough import ids, lookup, sessions, turns
-from bough.codec import draft
+from bough.codec.down import draft
 from bough.errors import Busy, Conflict, Invalid, NotFound, Refused
 from bough.model import Json, Message, Node, SessionInfo, Status, Totals, TurnInfo, Usage, user
 from bough.owner import hold, let_go, new_owner

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from bough import codec, lookup, outline, saving, search, sessions, trash, turns
-from bough.codec import column, json_list
+from bough.codec import column, json_list, up
+from bough.codec.down import draft
 from bough.db import Database, Row, StrPath
 from bough.errors import Corrupt, Invalid, NotFound, Refused
 from bough.ids import AFTER_ALL, check_id, names, parse_key
@@ -75,7 +76,7 @@ class Store:
     def save_messages(self, saves: Sequence[Save]) -> list[str]:
         """Saves all of them or none; their ids, in the same order. Raises `NotFound` for a parent that is not there."""
         entries = [
-            saving.Entry(save.message, codec.draft(save.message), label=save.label, created_at=save.created_at)
+            saving.Entry(save.message, draft(save.message), label=save.label, created_at=save.created_at)
             for save in saves
         ]
         places = {id(save): place for place, save in enumerate(saves)}
@@ -487,7 +488,7 @@ class Store:
 
     def load(self, rows: Sequence[Row]) -> list[Node]:
         """The nodes of these rows."""
-        return codec.nodes(rows, lambda missing: lookup.ids_of(self.db, missing))
+        return up.nodes(rows, lambda missing: lookup.ids_of(self.db, missing))
 
     def load_path(self, statement: str, name: str, last: int | None) -> list[Node]:
         """The load path: one statement, from the root to a message or to where a session stands."""
@@ -495,7 +496,7 @@ class Store:
             rows = self.db.rows(statement, name, EVERYTHING if last is None else last)
             path = self.load(rows)
         path.reverse()
-        if last is None and path and not codec.ends_at_a_root(rows):
+        if last is None and path and not up.ends_at_a_root(rows):
             raise Corrupt(f"The path of {path[-1].id!r} does not lead to a root; run verify().")
         return path
 
@@ -508,7 +509,7 @@ class Store:
                 page = self.load(rows)
             if not page:
                 return
-            end = (max if ascending else min)(row[codec.N] for row in rows)
+            end = (max if ascending else min)(row[up.N] for row in rows)
             if (end <= at) if ascending else (end >= at):
                 raise Corrupt("The list of messages does not go on; the file is damaged. Run verify().")
             at, offset, limit = end, 0, limit - len(page)

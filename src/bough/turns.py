@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from bough import lookup
-from bough.codec import column, draft, json_text, turn_info
+from bough.codec import column, json_text, turn_info
+from bough.codec.down import draft
 from bough.db import Database, Row
 from bough.digest import short_hash
 from bough.errors import Busy, Conflict, Invalid, NotFound, Refused

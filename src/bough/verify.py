@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from bough import codec, turns
+from bough import turns
+from bough.codec import up
 from bough.compress import decompress
 from bough.db import Database, Row
 from bough.digest import digest, full_hash
@@ -67,7 +68,7 @@ def _digests(db: Database, load: Load, progress: Progress | None) -> Iterator[Fo
     known: dict[str, bytes] = {}
     last, count = 0, size(db).messages if progress else 0
     while rows := db.rows("page_up", last, PAGE, 0):
-        end = max(row[codec.N] for row in rows)
+        end = max(row[up.N] for row in rows)
         if end <= last:
             raise Corrupt("The list of messages does not go on.")
         last = end
@@ -85,13 +86,13 @@ def _digests(db: Database, load: Load, progress: Progress | None) -> Iterator[Fo
 
 def _nodes(rows: list[Row], load: Load) -> Iterator[tuple[str, bytes, Node | BoughError]]:
     """Id, digest and node of each message of a page; they are loaded one by one only if one cannot be."""
-    heads, further = codec.apart(rows)
+    heads, further = up.apart(rows)
     try:
         nodes: list[Node | BoughError] = [*load(rows)]
     except BoughError:
-        nodes = [_node([head, *further.get(head[codec.N], ())], load) for head in heads]
+        nodes = [_node([head, *further.get(head[up.N], ())], load) for head in heads]
     for head, node in zip(heads, nodes, strict=True):
-        yield head[codec.ID], head[codec.DIGEST], node
+        yield head[up.ID], head[up.DIGEST], node
 
 
 def _node(rows: list[Row], load: Load) -> Node | BoughError:

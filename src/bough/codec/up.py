@@ -1,0 +1,186 @@
+"""Rows to values: the rows of the `load` fragment become nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import chain
+from operator import itemgetter
+from typing import Any
+
+from bough import verbatim
+from bough.codec import BESIDE, uncolumn
+from bough.compress import decompress
+from bough.db import Row
+from bough.errors import Corrupt
+from bough.model import Block, Json, Media, Message, Node, Other, Text, Thinking, ToolCall, ToolResult
+from bough.values import maker
+
+PLAIN = ("text", "tool_call", "tool_result")
+
+# Values are made directly where there are thousands of them: calling the class first takes half as long again.
+new_text: Callable[..., Text] = maker(Text)
+new_message: Callable[..., Message] = maker(Message)
+new_node: Callable[..., Node] = maker(Node)
+
+# The columns of the `load` fragment.
+(
+    N, ID, PARENT, TURN, ROLE, KIND, COVERS, LABEL, ERROR, DIGEST, ENVELOPE, CREATED_AT, WEIGHT, BLOCKS,
+    POSITION, INSIDE, TYPE, MODALITY, MIME, CALL_ID, NAME, CONTENT, PACKED, EXTRA, RAW, ENCODING, BYTES,
+) = range(27)  # fmt: skip
+
+
+def nodes(rows: Sequence[Row], lookup: Callable[[list[int]], dict[int, str]]) -> list[Node]:
+    """The nodes of rows: one for each message, with its first block, and one for every further block.
+
+    `lookup` gives the ids of the parents, turns and covered nodes that are not among the rows.
+    """
+    heads, further = apart(rows)
+    id_of = _names(heads, lookup).get
+    found: list[Node] = []
+    # Every message of every path passes through this loop.
+    for row in heads:
+        (
+            n, id_, parent, turn, role, kind, covers, label, error, digest, envelope, created_at, weight, blocks,
+            _, _, type_, _, _, _, _, content, packed, extra, raw, _, _,
+        ) = row  # fmt: skip
+        try:
+            if type_ == "text" and blocks == 0 and envelope is extra is raw is None:
+                if packed is not None:
+                    content = decompress(packed).decode("utf-8", "surrogatepass")
+                elif content is None:
+                    content = _held(row)
+                message = new_message(Message, role, (new_text(Text, content, None, None),), error == 1, None)
+            else:
+                message = _message(row, further.get(n, []))
+            if label is not None:
+                label = uncolumn(label)
+        except (ValueError, TypeError, LookupError, AssertionError) as problem:
+            raise Corrupt(f"The content of message {id_!r} is damaged: {problem}. Run verify().") from None
+        found.append(
+            new_node(
+                Node, id_, id_of(parent), created_at, message, label, id_of(turn), digest, kind or "message",
+                covers and id_of(covers), weight,
+            )
+        )  # fmt: skip
+    return found
+
+
+def apart(rows: Sequence[Row]) -> tuple[list[Row], dict[int, list[Row]]]:
+    """The rows of messages, and those of further blocks by the message that they belong to."""
+    heads = [row for row in rows if row[ID] is not None]
+    further: dict[int, list[Row]] = {}
+    if len(heads) < len(rows):
+        for row in rows:
+            if row[ID] is None:
+                further.setdefault(row[N], []).append(row)
+    return heads, further
+
+
+def ends_at_a_root(rows: Sequence[Row]) -> bool:
+    """Whether the last message of these rows, from a node upwards, has nothing above it."""
+    return next(row[PARENT] for row in reversed(rows) if row[ID] is not None) is None
+
+
+def _names(rows: Sequence[Row], lookup: Callable[[list[int]], dict[int, str]]) -> dict[int, str]:
+    """The ids of all nodes that the rows speak of."""
+    ids: dict[int, str] = {row[N]: row[ID] for row in rows}
+    named = set(chain.from_iterable(map(itemgetter(PARENT, TURN, COVERS), rows)))
+    if missing := named - ids.keys() - {None}:
+        ids |= lookup(sorted(missing))
+    return ids
+
+
+def _message(head: Row, further: list[Row]) -> Message:
+    """A message from its own row and those of its further blocks."""
+    if head[ENVELOPE] is None and len(further) == head[BLOCKS]:
+        blocks = [_plain(row, place) for place, row in enumerate((head, *further))]
+        if all(blocks):
+            return Message(head[ROLE], tuple(blocks), head[ERROR] == 1)  # type: ignore[arg-type]
+    return _general(head, further)
+
+
+def _plain(row: Row, place: int) -> Block | None:
+    """The block of nearly every row: a text, a call or a result, with nothing beside it. None for any other."""
+    kind = row[TYPE]
+    if kind not in PLAIN or row[POSITION] != place or not row[INSIDE] is row[EXTRA] is row[RAW] is None:
+        return None
+    content = _content(row)
+    if content is None:
+        return None
+    if kind == "text":
+        return new_text(Text, content, None, None)
+    if kind == "tool_call":
+        return ToolCall(uncolumn(row[CALL_ID]) or "", uncolumn(row[NAME]) or "", content)
+    said = (new_text(Text, content, None, None),)
+    return ToolResult(uncolumn(row[CALL_ID]) or "", said, False, uncolumn(row[NAME]))
+
+
+def _held(row: Row) -> Any:
+    """What a row holds, and must hold unless it is one of those that may be empty."""
+    content = _content(row)
+    if content is None and row[TYPE] not in ("tool_result", "tool_error", "other"):
+        raise ValueError(f"the content of block {row[POSITION]} is gone")
+    return content
+
+
+def _content(row: Row) -> Any:
+    """The text or the bytes that a row holds."""
+    if row[CONTENT] is not None:
+        return row[CONTENT]
+    if row[PACKED] is not None:
+        return decompress(row[PACKED]).decode("utf-8", "surrogatepass")
+    if row[BYTES] is None:
+        return None
+    data = decompress(row[BYTES]) if row[ENCODING] == "zstd" else row[BYTES]
+    return data if row[TYPE] == "media" else data.decode("utf-8", "surrogatepass")
+
+
+def _general(head: Row, further: list[Row]) -> Message:
+    """A message from any rows: its own, and those of its further blocks."""
+    rows = sorted(further, key=itemgetter(POSITION))
+    if len(rows) != head[BLOCKS]:
+        raise ValueError(f"it has {len(rows)} further blocks, and not {head[BLOCKS]}")
+    if head[TYPE] is not None:
+        rows.insert(0, head)
+    if [row[POSITION] for row in rows] != list(range(len(rows))):
+        raise ValueError("a block of it is gone")
+    held = [_held(row) for row in rows]
+    beside = {(row[INSIDE], row[TYPE]): held[row[POSITION]] for row in rows if row[TYPE] in BESIDE}
+
+    def json_beside(position: int | None, kind: str, inline: str | None) -> Json:
+        text = beside.get((position, kind)) if inline is None else inline
+        return None if text is None else verbatim.unpack(text, held)
+
+    def build(inside: int | None) -> tuple[Any, ...]:
+        built = []
+        for row in rows:
+            if row[INSIDE] == inside and row[TYPE] not in BESIDE:
+                position = row[POSITION]
+                extra = json_beside(position, "extra", row[EXTRA])
+                raw = json_beside(position, "raw", row[RAW])
+                built.append(_block(row, held[position], build, extra, raw))
+        return tuple(built)
+
+    return Message(head[ROLE], build(None), head[ERROR] == 1, json_beside(None, "envelope", head[ENVELOPE]))
+
+
+def _block(row: Row, content: Any, inner: Callable[[int], tuple[Any, ...]], extra: Json, raw: Json) -> Block:
+    kind, name = row[TYPE], uncolumn(row[NAME])
+    match kind:
+        case "text":
+            return Text(content, extra, raw)
+        case "thinking":
+            return Thinking(content, extra, raw)
+        case "tool_call":
+            return ToolCall(uncolumn(row[CALL_ID]) or "", name or "", content, extra, raw)
+        case "tool_result" | "tool_error":
+            parts = inner(row[POSITION]) if content is None else (Text(content),)
+            return ToolResult(uncolumn(row[CALL_ID]) or "", parts, kind == "tool_error", name, extra, raw)
+        case "media" | "media_url" | "media_file":
+            data, url, file_id = (
+                content if kind == source else None for source in ("media", "media_url", "media_file")
+            )
+            return Media(row[MODALITY], uncolumn(row[MIME]) or "", data, url, file_id, name, extra, raw)
+        case "other":
+            return Other(name or "", raw, extra)
+    raise ValueError(f"a block of the unknown type {kind!r}")
