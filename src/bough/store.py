@@ -357,9 +357,11 @@ class Store:
 
     def _names(self, rows: list[Row]) -> Iterator[ExternalName]:
         ids = lookup.ids_of(self.db, [row[2] for row in rows if row[2] is not None])
+        keys: dict[int, str] = dict(
+            self.db.rows("session_keys", json_list(row[3] for row in rows if row[3] is not None))
+        )
         for kind, value, message, session in rows:
-            found = self.db.row("session_by_number", session) if session is not None else None
-            yield ExternalName(kind, codec.uncolumn(value) or "", ids.get(message), found[0] if found else None)
+            yield ExternalName(kind, codec.uncolumn(value) or "", ids.get(message), keys.get(session))
 
     def bring_in(self, told: Conversation | Archive, *, again: bool = False, dry_run: bool = False) -> Brought:
         """Stores a conversation that happened elsewhere, or an archive. Telling it again adds only what is new in it.

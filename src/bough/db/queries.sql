@@ -258,6 +258,9 @@ LEFT JOIN messages m ON m.n = e.message
 -- name: session_by_number
 {session} WHERE s.n = ?
 
+-- name: session_keys
+SELECT n, key FROM sessions WHERE n IN (SELECT value FROM json_each(?))
+
 -- name: session_state
 -- What a writer must know of a session, and the ground that its next message stands on.
 SELECT s.n, s.key, s.head, s.revision, s.lease_turn, s.lease_owner, s.lease_until, {highest},
@@ -322,6 +325,9 @@ SELECT {turn} FROM turns t WHERE t.n = ?
 -- name: turns
 SELECT {turn} FROM turns t
 WHERE ({of_session}) AND (t.status = ?2 OR ?2 IS NULL) AND t.n < ?3 ORDER BY t.n DESC LIMIT ?4
+
+-- name: turns_begun
+SELECT {turn} FROM turns t WHERE t.n IN (SELECT value FROM json_each(?)) ORDER BY t.n DESC
 
 -- name: turn_span
 SELECT last, parent, status, session FROM turns WHERE n = ?
@@ -607,6 +613,3 @@ WITH RECURSIVE walk (hit, n) AS (
     SELECT walk.hit, m.parent FROM walk CROSS JOIN messages m ON m.n = walk.n WHERE m.parent < walk.n
 )
 SELECT walk.hit, m.id FROM walk JOIN messages m ON m.n = walk.n ORDER BY walk.hit, m.n
-
--- name: turns_begun
-SELECT {turn} FROM turns t WHERE t.n IN (SELECT value FROM json_each(?)) ORDER BY t.n DESC
