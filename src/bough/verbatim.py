@@ -10,7 +10,7 @@ A stored text that begins with `~` has holes. Without them it is plain JSON.
 from __future__ import annotations
 
 import json
-from base64 import b64encode
+from binascii import b2a_base64
 from collections.abc import Mapping, Sequence
 
 from bough.errors import Invalid
@@ -53,7 +53,7 @@ def _places(held: Held) -> dict[str, list[Json]]:
     places: dict[str, list[Json]] = {}
     for position, content in enumerate(held):
         if isinstance(content, bytes):
-            places.setdefault(b64encode(content).decode(), [position, "base64"])
+            places.setdefault(b2a_base64(content, newline=False).decode(), [position, "base64"])
         elif content is not None and len(content) >= WORTH_A_HOLE:
             places.setdefault(content, [position])
     return places
@@ -121,6 +121,6 @@ def _fill(value: Json, held: Held) -> Json:
     content = held[position]
     if how[:1] == ["base64"]:
         assert isinstance(content, bytes)
-        return "".join(how[1:]) + b64encode(content).decode()
+        return "".join(how[1:]) + b2a_base64(content, newline=False).decode()
     assert isinstance(content, str)
     return json.loads(content) if how == ["json"] else content
