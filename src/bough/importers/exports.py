@@ -49,20 +49,21 @@ def conversations(files: Files, last: Callable[[Json], int | None]) -> Iterator[
     Exports are in any order, mostly the newest first, and may not fit into memory: they pass through a private file.
     """
     with tempfile.TemporaryFile(prefix="bough-import-") as spool:
-        kept: list[tuple[int, str, int]] = []
+        kept: list[tuple[int, str, int, int]] = []
         for place, told in (one for name in shards(files) for one in _objects(files, name)):
             if not isinstance(told, dict):
                 yield place, told
                 continue
-            kept.append((last(told) or 0, place, spool.tell()))
             try:
-                marshal.dump(told, spool)
+                packed = marshal.dumps(told)
             except ValueError as error:
-                kept.pop()
                 yield place, Skipped(place, f"It cannot be kept: {error}.")
-        for _, place, offset in sorted(kept, key=itemgetter(0)):
+                continue
+            kept.append((last(told) or 0, place, spool.tell(), len(packed)))
+            spool.write(packed)
+        for _, place, offset, size in sorted(kept, key=itemgetter(0)):
             spool.seek(offset)
-            yield place, marshal.load(spool)
+            yield place, marshal.loads(spool.read(size))
 
 
 def _objects(files: Files, name: str) -> Iterator[tuple[str, Json | Skipped]]:

@@ -24,6 +24,8 @@ LOOKED_AT = 65_536
 """Bytes that are enough to see what a file is."""
 _SIGNS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 """What opens and closes, and strings, in which nothing does."""
+LONGEST_SIGN = 16
+"""Characters of a number, a word or an escape that may be cut by the end of a window."""
 RAW = 2_000
 """Characters of a bad line that are kept."""
 
@@ -134,7 +136,7 @@ class _Window:
                 found, end = DECODER.raw_decode(self.text, self.at)
             except (ValueError, RecursionError) as error:
                 reason = "it is nested too deeply." if isinstance(error, RecursionError) else str(error)
-                if (closed := self._closed()) is not None:
+                if not self._goes_on(error) and (closed := self._closed()) is not None:
                     self.at = closed
                     raise _Malformed(reason) from None
                 if self.ended or len(self.text) - self.at > LARGEST_FILE:
@@ -145,6 +147,12 @@ class _Window:
                     self.at = end
                     return found
             self.more()
+
+    def _goes_on(self, error: Exception) -> bool:
+        """Whether all that is wrong is probably that the window ends here: looking for the end of a value is slow."""
+        if self.ended or not isinstance(error, json.JSONDecodeError):
+            return False
+        return error.msg.startswith("Unterminated string") or error.pos > len(self.text) - LONGEST_SIGN
 
     def _closed(self) -> int | None:
         """Where the object or list that begins here is closed, whatever is in it; None when it is not, or not yet."""
