@@ -11,7 +11,7 @@ import random
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import apsw
 
@@ -95,7 +95,7 @@ class ShimFile(apsw.VFSFile):
         if self.name:
             disk.ops.append(Op(self.name, "open"))
 
-    def xWrite(self, data: bytes, offset: int) -> None:
+    def xWrite(self, data: Any, offset: int) -> None:
         self.disk.strain()
         if self.name:
             self.disk.ops.append(Op(self.name, "write", offset, bytes(data)))
