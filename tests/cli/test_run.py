@@ -37,7 +37,7 @@ def test_a_reply_that_cannot_be_written_is_kept_and_that_is_said(talk: Talk) -> 
             words, cwd=talk.sh.directory, env=talk.sh.environment, stdin=subprocess.DEVNULL,
             stdout=full, stderr=subprocess.PIPE, text=True, check=False,
         )  # fmt: skip
-    assert done.returncode != 0
+    assert done.returncode == 1
     assert "The reply cannot be written here: No space left on device." in done.stderr
     assert talk.dialog(key_of(talk))[0] == "hello"
 

@@ -130,7 +130,7 @@ def answer(agent: Agent, choice: Choice, parts: list[Part], teller: Teller, as_j
 def told(done: Outcome, agent: Agent, choice: Choice, teller: Teller, as_json: bool) -> int:
     """Says how the turn ended; the exit status."""
     from bough.cli.asking import in_json
-    from bough.cli.exits import BROKEN_PIPE, STOPPED
+    from bough.cli.exits import STOPPED
     from bough.cli.paper import data
 
     if as_json:
@@ -140,4 +140,4 @@ def told(done: Outcome, agent: Agent, choice: Choice, teller: Teller, as_json: b
         teller.note(agent.limits.said(done.reason))
         teller.way_on()
         return STOPPED
-    return BROKEN_PIPE if teller.broken else 0
+    return teller.status

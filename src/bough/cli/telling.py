@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from errno import EIO, EPIPE
 from typing import TextIO
 
 from bough.agent import Answered, Began, Called, Compacted, Event, Outcome, Replied
 from bough.cli import paper
+from bough.cli.exits import BROKEN_PIPE, STATUSES
 from bough.cli.markdown import Markdown
 from bough.cli.text import cut, harmless, one_line
 from bough.model import ToolCall, ToolResult, Usage
@@ -24,7 +26,7 @@ class Teller:
         """The turn that has begun."""
         self.kept = kept
         """Whether it can be found again afterwards."""
-        self._lost: set[TextIO] = set()
+        self._lost: dict[TextIO, OSError] = {}
         self._silent = silent
         self._markdown = None if raw or silent or not paper.has_colour() else Markdown(paper.columns())
         self._telling: PieceKind | None = None
@@ -33,8 +35,16 @@ class Teller:
 
     @property
     def broken(self) -> bool:
-        """Whether the reader of the reply went away."""
+        """Whether the reply cannot be written any more."""
         return sys.stdout in self._lost
+
+    @property
+    def status(self) -> int:
+        """What that means for the exit status: that the reader went away, or that something is wrong."""
+        error = self._lost.get(sys.stdout)
+        if error is None:
+            return 0
+        return BROKEN_PIPE if error.errno in (EPIPE, EIO) else STATUSES["error"]
 
     def __call__(self, event: Event) -> None:
         """Tells what happened."""
@@ -119,7 +129,7 @@ class Teller:
             stream.flush()
         except OSError as error:
             # A pipe whose reader went away, or a terminal that was closed: the reply is still wanted in the store.
-            self._lost.add(stream)
+            self._lost[stream] = error
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
             if stream is sys.stdout and not isinstance(error, BrokenPipeError):
                 self.note(f"The reply cannot be written here: {error.strerror}.")
