@@ -37,10 +37,10 @@ def find(db: Database, key: str) -> SessionInfo | None:
 
 def make_or_update(db: Database, key: str, given: Description, now: int) -> int:
     """The number of the session with this key, which says now what is given."""
-    row = db.row("session_state", key)
+    row = db.row("session_number", key)
     if row is None:
         parsed = ids.parse_key(key)
-        parent = db.row("session_state", parsed.parent) if parsed.parent else None
+        parent = db.row("session_number", parsed.parent) if parsed.parent else None
         return insert(db, key, given, now, parent=parent[0] if parent else None)
     if not given.is_empty:
         db.run("update_session", *given.columns, now, row[0])
@@ -66,7 +66,7 @@ def fork(db: Database, at: str, key: str | None, title: str | None, source: str 
     head = lookup.number(db, at)
     origin = find(db, source) if source else None
     key = key or fork_key(db, origin.channel if origin else None)
-    if db.row("session_state", key):
+    if db.row("session_number", key):
         raise Conflict(f"There is a session {key!r} already; choose another key.")
     given = Description(title=title)
     if origin:
@@ -79,7 +79,7 @@ def fork_key(db: Database, channel: str | None) -> str:
     prefix = f"{channel}:fork:" if channel else "fork:"
 
     def used(wanted: list[str]) -> set[str]:
-        return {name for name in wanted if db.row("session_state", prefix + name)}
+        return {name for name in wanted if db.row("session_number", prefix + name)}
 
     return prefix + ids.mint_free(1, used)[0]
 
@@ -115,7 +115,7 @@ def delegate(db: Database, parent: str, child: str, agent: str, message: str | N
     """Makes a delegate's session, and remembers which session, and which message of it, it works for."""
     number = None if message is None else lookup.number(db, message)
     owner = turns.state(db, parent).n
-    row = db.row("session_state", child)
+    row = db.row("session_number", child)
     made = row[0] if row else insert(db, child, Description(agent=agent), now)
     db.run("link_session", owner, number, made)
 

@@ -139,7 +139,7 @@ def _free_key(db: Database, wanted: str) -> str:
     key = wanted if ids.is_plain(wanted) else ascii(wanted)
     key = key[: ids.LONGEST_KEY - 20] or "imported"
     free, number = key, 2
-    while db.row("session_state", free):
+    while db.row("session_number", free):
         free, number = f"{key}~{number}", number + 1
     return free
 

@@ -246,7 +246,7 @@ class Store:
         """The session with this key, found or made. What else is given is written down, whether it is new or not."""
         parse_key(key)
         given = sessions.Description(directory, title, agent, model, extra)
-        if not given.is_empty or self.db.row("session_state", key) is None:
+        if not given.is_empty or self.db.row("session_number", key) is None:
             self.write(lambda now: sessions.make_or_update(self.db, key, given, now))
         return Session(self, key)
 

@@ -85,7 +85,7 @@ def restore(db: Database, name: str, now: int) -> list[str]:
     entry, rows = find(db, name)
     _check_parents(db, rows)
     for row in rows["sessions"]:
-        if db.row("session_state", row[1]):
+        if db.row("session_number", row[1]):
             raise Conflict(
                 f"There is a session {row[1]!r} again; rename or delete it, then restore. Nothing was changed."
             )

@@ -258,6 +258,9 @@ LEFT JOIN messages m ON m.n = e.message
 -- name: session_by_number
 {session} WHERE s.n = ?
 
+-- name: session_number
+SELECT n FROM sessions WHERE key = ?
+
 -- name: session_keys
 SELECT n, key FROM sessions WHERE n IN (SELECT value FROM json_each(?))
 
