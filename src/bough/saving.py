@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from bough import ids
-from bough.codec import column
+from bough.codec import column, json_list
 from bough.codec.down import Blob, Draft, draft
 from bough.db import Database, Row
 from bough.digest import digest
@@ -149,7 +149,7 @@ def next_number(db: Database) -> int:
 
 
 def taken(db: Database, wanted: list[str]) -> set[str]:
-    return {name for (name,) in db.rows_many("taken", [(one,) for one in wanted])}
+    return {name for (name,) in db.rows("taken", json_list(wanted))}
 
 
 def find_place(db: Database, parent: int | None) -> Place:

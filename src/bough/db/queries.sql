@@ -201,7 +201,8 @@ UNION ALL SELECT content, packed, blob, type FROM blocks WHERE message = ?1 AND 
 -- The save path ------------------------------------------------------------------------------------------------------
 
 -- name: taken
-SELECT id FROM messages WHERE id = ?1 UNION ALL SELECT name FROM trash_names WHERE name = ?1
+SELECT names.value FROM json_each(?) names WHERE EXISTS (SELECT 1 FROM messages m WHERE m.id = names.value)
+                                              OR EXISTS (SELECT 1 FROM trash_names t WHERE t.name = names.value)
 
 -- name: ground
 -- The highest number in use, and what a message gives to its children.
