@@ -58,7 +58,7 @@ def _claude_lines(number: int, talk: Conversation) -> Iterator[str]:
             kind = "assistant" if message.role == "assistant" else "user"
             yield json.dumps({
                 "type": kind, "uuid": named(number, place), "parentUuid": parent, "sessionId": named(number),
-                "timestamp": stamp(place), "cwd": "/work/bough", "version": "2.1.0", "userType": "external",
+                "timestamp": stamp(place), "cwd": "/src/bough", "version": "2.1.0", "userType": "external",
                 "isSidechain": False, "message": _claude_message(kind, message, place),
             }) + "\n"  # fmt: skip
             parent = named(number, place)
