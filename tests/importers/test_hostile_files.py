@@ -17,7 +17,7 @@ from bough.history import Conversation, Said, Skipped
 from bough.importers import detect, get, names
 from bough.importers.files import open_files
 from bough.importers.naming import parents_first
-from bough.importers.reading import Line, items, lines, read_json
+from bough.importers.reading import CHUNK, Line, items, lines, read_json
 from bough.importers.tables import open_tables
 from tests.importers.sample import Sample, halve, opened
 from tests.importers.samples import SAMPLES
@@ -241,3 +241,12 @@ def test_nothing_is_left_behind_in_the_temporary_directory(tmp_path: Path, monke
     path.write_text(CHAT)
     list(detect(path).read(path))
     assert [file.name for file in tmp_path.iterdir()] == ["chats.jsonl"]
+
+
+@pytest.mark.parametrize("short_of_the_end", [0, 1, 5, 20, 400])
+def test_a_bad_item_where_a_window_ends_costs_only_itself(short_of_the_end: int) -> None:
+    good, bad = json.dumps({"text": "x" * 50}), '{"text": "y", "number": nonsense}'
+    before = [good] * ((CHUNK - short_of_the_end) // (len(good) + 1))
+    stream = io.BytesIO(f"[{','.join([*before, bad, good, good])}]".encode())
+    found = list(items(stream, "list.json"))
+    assert [type(one) for one in found] == [*[dict] * len(before), Skipped, dict, dict]

@@ -190,6 +190,15 @@ def test_blocks_without_a_message_are_named_and_mended(store: Store, path: Path)
     assert store.verify() == []
 
 
+def test_a_missing_block_is_named_and_reading_its_message_is_our_error(store: Store, path: Path) -> None:
+    (a,) = store.save_messages([Save(user("one", "two", "three"))])
+    with by_hand(store, path) as hand:
+        hand.execute("DELETE FROM blocks WHERE position = 2")
+    assert codes(store)["missing_block"] == [a]
+    with pytest.raises(bough.Corrupt, match=f"{a}.*1 further blocks, and not 2"):
+        store.get_messages([a])
+
+
 def test_an_abandoned_turn_is_named_and_mended(store: Store, path: Path) -> None:
     session = store.session("cli:a")
     turn = session.turn("question")
