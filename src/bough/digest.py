@@ -44,10 +44,20 @@ def chain(messages: Iterable[Message], parent: bytes = b"") -> list[bytes]:
 
 def digest(message: Message, parent: bytes = b"") -> bytes:
     """The digest of a message that follows what `parent` is the digest of."""
-    parts = [parent, b"%b %d;" % (message.role.encode(), message.error)]
+    return link(parent, what_was_said(message))
+
+
+def link(parent: bytes, said: bytes) -> bytes:
+    """The digest of what was said after what `parent` is the digest of."""
+    return short_hash(parent + said)
+
+
+def what_was_said(message: Message) -> bytes:
+    """All that a digest covers of a message itself."""
+    parts = [b"%b %d;" % (message.role.encode(), message.error)]
     for block in message.blocks:
         _feed(parts, block)
-    return short_hash(b"".join(parts))
+    return b"".join(parts)
 
 
 def _feed(parts: list[bytes], block: Block) -> None:

@@ -11,6 +11,9 @@ from bough.values import value
 
 ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 LENGTH = 6
+ALIKE = 2
+TOGETHER = 16
+"""So many ids that are minted together begin with the same two characters: one page of an index takes them all."""
 SHORTEST_PREFIX = 4
 LONGEST_KEY = 512
 _DIGITS = bytes(ord(ALPHABET[byte % 36]) for byte in range(256))
@@ -27,12 +30,15 @@ def mint(length: int = LENGTH) -> str:
 
 
 def mint_many(count: int, length: int) -> list[str]:
-    """Random ids, drawn together."""
+    """Random ids for messages that are saved together."""
     wanted, drawn = count * length, b""
     while len(drawn) < wanted:
         drawn += os.urandom(wanted - len(drawn) + 2).translate(_DIGITS, _UNEVEN)
-    text = drawn.decode()
-    return [text[start : start + length] for start in range(0, wanted, length)]
+    text, group = drawn.decode(), TOGETHER * length
+    return [
+        text[start - start % group :][:ALIKE] + text[start + ALIKE : start + length]
+        for start in range(0, wanted, length)
+    ]
 
 
 def mint_free(count: int, taken: Callable[[list[str]], Collection[str]]) -> list[str]:

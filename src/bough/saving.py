@@ -9,13 +9,10 @@ from bough import ids
 from bough.codec import column, json_list
 from bough.codec.down import Blob, Draft, draft
 from bough.db import Database, Row
-from bough.digest import digest
+from bough.digest import link
 from bough.errors import NotFound
 from bough.model import Message
 from bough.values import value, workpiece
-
-NOTHING = (None,) * 10
-"""What stands in the place of a first block."""
 
 
 @workpiece
@@ -35,7 +32,7 @@ class Entry:
     turn: int | None = None
     """The number of its turn, where the entries of one list belong to several."""
     name: str | None = None
-    """The id that it should have, if that is free."""
+    """The id that it should have, if that is free; None for any."""
 
 
 @value
@@ -52,6 +49,14 @@ def one_after_another(messages: Iterable[Message], label: str | None = None) -> 
     ]
 
 
+def names_for(entries: Sequence[Entry]) -> list[str]:
+    """The ids that entries should have. Those that do not care are given random ones."""
+    if nameless := [entry for entry in entries if entry.name is None]:
+        for entry, name in zip(nameless, ids.mint_many(len(nameless), ids.LENGTH), strict=True):
+            entry.name = name
+    return [entry.name for entry in entries if entry.name is not None]
+
+
 @value
 class Ground:
     """What a node stands on: what it takes over from its parent."""
@@ -65,7 +70,7 @@ class Ground:
         """The ground of a child. Its time is later than the parent's, whatever the clock says."""
         time = now if entry.created_at is None else min(entry.created_at, now)
         return Ground(
-            digest(entry.message, self.digest),
+            link(self.digest, entry.draft.said),
             max(time, self.time + 1),
             self.weight + entry.draft.weight,
             n if entry.kind == "summary" else self.summary,
@@ -77,6 +82,8 @@ class Place:
     """Where the next message stands: after the highest number in use, on the ground of its parent."""
 
     highest: int
+    taken: int
+    """How many of the names that were asked for are not free."""
     ground: Ground
 
 
@@ -85,16 +92,18 @@ def insert(
 ) -> list[Saved]:
     """Stores the entries and says under which names. `turn` is a turn's number; with 0 the first entry opens one.
 
-    `place` is that of the first entry, if the caller has just read it.
+    `place` is that of the first entry, if the caller has just read it together with `names_for` them all.
     """
     if not entries:
         return []
+    names = names_for(entries)
     if place is None:
-        place = find_place(db, entries[0].parent)
+        place = find_place(db, entries[0].parent, names)
+    if place.taken or len(set(names)) < len(names):
+        names = _free_names(db, names)
     grounds, first = {entries[0].parent: place.ground}, place.highest + 1
-    names = _names(db, entries)
     turn = first if turn == 0 else turn
-    held = hold(db, [block[9] for entry in entries for block in entry.draft.blocks if block[9] is not None])
+    held = hold(db, [blob for entry in entries for blob in entry.draft.blobs])
     messages, blocks = [], []
     for order, entry in enumerate(entries):
         n, d = first + order, entry.draft
@@ -102,14 +111,13 @@ def insert(
         if parent not in grounds:
             grounds[parent] = find_place(db, parent).ground
         grounds[n] = ground = grounds[parent].under(entry, n, now + order)
-        kind = None if entry.kind == "message" else entry.kind
-        rows = [(*block[:9], block[9] and held[block[9].digest], *block[10:]) for block in d.blocks]
+        block, further = d.holding(held) if d.blobs else (d.first, d.further)
         messages.append((
-            n, names[order], parent, max(len(rows) - 1, 0), entry.turn or turn, d.role, kind, entry.covers,
-            ground.summary, ground.weight, column(entry.label), d.error, ground.digest, d.envelope, ground.time,
-            *(rows[0][2:] if rows else NOTHING),
+            n, names[order], parent, len(further), entry.turn or turn, d.role,
+            None if entry.kind == "message" else entry.kind, entry.covers, ground.summary, ground.weight,
+            column(entry.label), d.error, ground.digest, d.envelope, ground.time, *block,
         ))  # fmt: skip
-        blocks += [(n, *row) for row in rows[1:]]
+        blocks += [(n, *row) for row in further]
     db.run_many("insert_message", messages)
     if blocks:
         db.run_many("insert_block", blocks)
@@ -132,15 +140,15 @@ def hold(db: Database, blobs: Sequence[Blob]) -> dict[bytes, int]:
     return held
 
 
-def _names(db: Database, entries: Sequence[Entry]) -> list[str]:
-    """An id for each entry: the one it asks for, or a new one."""
-    asked = [entry.name for entry in entries if entry.name is not None]
-    if not asked:
-        return ids.mint_free(len(entries), lambda wanted: taken(db, wanted))
-    used = taken(db, asked)
-    free = {name for name in asked if name not in used}
-    minted = iter(ids.mint_free(len(entries), lambda wanted: taken(db, wanted) | free.intersection(wanted)))
-    return [entry.name if entry.name in free else next(minted) for entry in entries]
+def _free_names(db: Database, wanted: Sequence[str]) -> list[str]:
+    """The names that are wanted, with others in the place of those that are taken or wanted twice."""
+    free = dict.fromkeys(wanted).keys() - taken(db, wanted)
+    others = iter(ids.mint_free(len(wanted), lambda minted: taken(db, minted) | free.intersection(minted)))
+    names = []
+    for name in wanted:
+        names.append(name if name in free else next(others))
+        free -= {name}
+    return names
 
 
 def next_number(db: Database) -> int:
@@ -148,22 +156,22 @@ def next_number(db: Database) -> int:
     return find_place(db, None).highest + 1
 
 
-def taken(db: Database, wanted: list[str]) -> set[str]:
+def taken(db: Database, wanted: Sequence[str]) -> set[str]:
     return {name for (name,) in db.rows("taken", json_list(wanted))}
 
 
-def find_place(db: Database, parent: int | None) -> Place:
+def find_place(db: Database, parent: int | None, names: Sequence[str] = ()) -> Place:
     """Where a message stands that follows a stored one, or begins a tree. Raises `NotFound`."""
-    row = db.row("ground", parent)
+    row = db.row("ground", parent, json_list(names))
     assert row is not None
     return place_of(parent, row)
 
 
 def place_of(parent: int | None, row: Row) -> Place:
-    """The place that a row tells: the highest number in use, and what the parent gives to its children."""
-    highest, digest, *rest = row
+    """The place that a row tells: the highest number, the names that are taken, what the parent gives its children."""
+    highest, taken, digest, *rest = row
     if parent is None:
-        return Place(highest, Ground())
+        return Place(highest, taken, Ground())
     if digest is None:
         raise NotFound("The message to continue from was deleted in the meantime; nothing was saved.")
-    return Place(highest, Ground(digest, *rest))
+    return Place(highest, taken, Ground(digest, *rest))

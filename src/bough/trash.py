@@ -15,11 +15,12 @@ from typing import Any
 
 from bough import ids, lookup, turns
 from bough.codec import column, json_list, uncolumn
+from bough.codec.down import NOTHING
 from bough.compress import compress, decompress
 from bough.db import Database
 from bough.errors import Conflict, Corrupt, NotFound, Refused
 from bough.model import TrashEntry
-from bough.saving import NOTHING, taken
+from bough.saving import taken
 
 MESSAGE_BLOB, BLOCK_BLOB = 22, 10
 """The places of a blob's number in the rows of messages and of blocks."""

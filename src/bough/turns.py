@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from bough import lookup
-from bough.codec import column, json_text, turn_info
+from bough.codec import column, json_list, json_text, turn_info
 from bough.codec.down import draft
 from bough.db import Database, Row
 from bough.digest import short_hash
 from bough.errors import Busy, Conflict, Invalid, NotFound, Refused
 from bough.model import Json, Message, Status, Text, Thinking, Usage
 from bough.owner import is_dead
-from bough.saving import Entry, Place, Saved, insert, place_of
+from bough.saving import Entry, Place, Saved, insert, names_for, place_of
 from bough.values import value, workpiece
 
 NO_REPLY = "No reply was added."
@@ -103,30 +103,31 @@ def patience(seconds: float) -> Iterator[float]:
         pause = min(pause * 1.5, 0.1)
 
 
-def state(db: Database, key: str) -> State:
-    found = find_state(db, key)
+def state(db: Database, key: str, names: Sequence[str] = ()) -> State:
+    found = find_state(db, key, names)
     if found is None:
         raise NotFound(f"There is no session {key!r}; it was deleted.")
     return found
 
 
-def find_state(db: Database, key: str) -> State | None:
-    row = db.row("session_state", key)
+def find_state(db: Database, key: str, names: Sequence[str] = ()) -> State | None:
+    """What a writer must know who wants to give these names to the next messages of a session."""
+    row = db.row("session_state", key, json_list(names))
     if row is None:
         return None
     n, key, head, revision, turn, owner, until, *ground = row
     return State(n, key, head, revision, turn, owner, until, tuple(ground))
 
 
-def free(db: Database, key: str, now: int) -> State:
+def free(db: Database, key: str, now: int, names: Sequence[str] = ()) -> State:
     """The session, if nobody is writing to it; raises `Busy` otherwise. The turn of a dead writer is put aside."""
-    session = state(db, key)
+    session = state(db, key, names)
     if session.lease_owner is None:
         return session
     if is_leased(session, now):
         raise Busy(f"Session {key!r} is in the middle of another turn; wait for it, or fork.")
     interrupt_abandoned(db, (session.lease_turn, session.n, session.lease_turn), now)
-    return state(db, key)
+    return state(db, key, names)
 
 
 def is_leased(session: State, now: int) -> bool:
@@ -171,7 +172,7 @@ def open_turn(
     provenance: Provenance,
     idempotency_key: str | None = None,
 ) -> Opened:
-    session = free(db, key, now)
+    session = free(db, key, now, names_for([entry]))
     if idempotency_key is not None and (done := completed(db, session.n, idempotency_key)):
         return _reload(db, done, session.n, owner, repeated=True)
     entry.parent = session.head
@@ -288,7 +289,7 @@ def save_turn(
             "A complete turn ends with a reply, and this one does not; nothing was saved. "
             "Use `with session.turn(…)` for a turn whose reply is still to come."
         )
-    session = free(db, key, now)
+    session = free(db, key, now, names_for(entries))
     if idempotency_key is not None and (done := completed(db, session.n, idempotency_key)):
         return turn_ids(db, done)
     if after is not None and after != session.head:

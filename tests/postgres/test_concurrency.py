@@ -128,7 +128,7 @@ def test_the_lease_of_another_machine_is_never_taken_for_a_dead_one(postgres: st
     with bough.connect(postgres, namespace=namespace, clock=lambda: now) as store:
         session = store.session("cli:a")
         turn = session.turn("from afar", lease=60)
-        row = store.db.row("session_state", "cli:a")
+        row = store.db.row("session_state", "cli:a", "[]")
         assert row is not None
         host, _, rest = row[5].split("@", 2)
         elsewhere = f"{host}@another-boot@{rest}"

@@ -43,8 +43,8 @@ def test_saving_and_loading_wait_as_often_for_a_long_turn_as_for_a_short_one(pro
     session.save_turn(long_turn(3))
     saved = [waits(proxy, lambda size=size: session.save_turn(long_turn(size))) for size in (4, 40, 400)]  # type: ignore[misc]
     loaded = waits(proxy, session.path)
-    assert saved == [5, 5, 5]
-    assert waits(proxy, lambda: session.save_turn([user("q"), *[assistant("short")] * 50])) == 3  # without blobs
+    assert saved == [4, 4, 4]
+    assert waits(proxy, lambda: session.save_turn([user("q"), *[assistant("short")] * 50])) == 2  # without blobs
     assert loaded == 2
     session.save_turn(long_turn(1000))
     assert waits(proxy, session.path) == loaded

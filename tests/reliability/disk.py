@@ -7,6 +7,7 @@ that was synced, and any of the 512-byte sectors of the rest.
 
 from __future__ import annotations
 
+import errno
 import random
 from dataclasses import dataclass, field
 from itertools import count
@@ -15,6 +16,7 @@ from typing import Any, Literal
 
 import apsw
 
+from bough.db.log import Log
 from bough.db.sqlite import SQLite
 
 SECTOR = 512
@@ -130,13 +132,30 @@ def base(name: str) -> str:
     return Path(name).name
 
 
-class Careless(apsw.Connection):
-    """A connection that says it syncs, and does so less."""
+class ShimLog(Log):
+    """bough's own syncs, on the same disk."""
 
-    synchronous = "FULL"
+    def __init__(self, disk: Disk, name: str) -> None:
+        super().__init__()
+        self.disk = disk
+        self.name = name
+
+    def _flush(self) -> None:
+        try:
+            self.disk.strain()
+        except apsw.Error as error:
+            raise OSError(errno.ENOSPC if isinstance(error, apsw.FullError) else errno.EIO, str(error)) from None
+        self.disk.ops.append(Op(self.name, "sync"))
+
+
+Carelessness = Literal["no syncs of the log", "no syncs of SQLite"]
+
+
+class Careless(apsw.Connection):
+    """A connection that says it syncs, and does not."""
 
     def execute(self, statements: str, *args: object, **kwargs: object) -> apsw.Cursor:
-        weaker = statements.replace("synchronous=FULL", f"synchronous={self.synchronous}")
+        weaker = statements.replace("synchronous=FULL", "synchronous=OFF").replace("=NORMAL", "=OFF")
         return super().execute(weaker, *args, **kwargs)  # type: ignore[arg-type]
 
 
@@ -144,16 +163,19 @@ class OnShim(SQLite):
     """bough's SQLite on the shim. Small checkpoints, so that a short run has many."""
 
     def __init__(
-        self, path: Path, disk: Disk, *, synchronous: str = "FULL", checkpoint: int = 60, patience: float = 5
+        self, path: Path, disk: Disk, *, careless: Carelessness | None = None, checkpoint: int = 60, patience: float = 5
     ) -> None:
         self.shim = Shim(disk)
-        self.synchronous = synchronous
+        self.careless = careless
         self.checkpoint = checkpoint
         super().__init__(path, patience=patience)
 
+    def open_log(self) -> Log:
+        return Log() if self.careless == "no syncs of the log" else ShimLog(self.shim.disk, base(f"{self.path}-wal"))
+
     def connect(self) -> apsw.Connection:
-        connection = Careless(str(self.path), vfs=self.shim.name, statementcachesize=200)
-        connection.synchronous = self.synchronous
+        kind = Careless if self.careless == "no syncs of SQLite" else apsw.Connection
+        connection = kind(str(self.path), vfs=self.shim.name, statementcachesize=200)
         # Without shared memory, which a shim does not have, WAL needs the file for itself.
         connection.execute("PRAGMA locking_mode=exclusive").fetchall()
         connection.execute(f"PRAGMA wal_autocheckpoint={self.checkpoint}").fetchall()

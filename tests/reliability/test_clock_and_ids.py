@@ -198,3 +198,11 @@ def test_ids_are_six_characters_and_never_alike(plain: Store) -> None:
     assert len(set(said)) == 5000
     assert {len(id_) for id_ in said} == {6}
     assert set("".join(said)) <= set(ids.ALPHABET)
+
+
+def test_ids_that_are_minted_together_begin_alike_and_so_share_a_page_of_the_index() -> None:
+    minted = ids.mint_many(40, 6)
+    assert len(set(minted)) == 40
+    assert [len({id_[:2] for id_ in minted[at : at + 16]}) for at in (0, 16, 32)] == [1, 1, 1]
+    beginnings = {ids.mint(6)[:2] for _ in range(3000)}
+    assert len(beginnings) > 1000, "of 1,296"

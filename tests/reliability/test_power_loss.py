@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event, Thread, current_thread
+from typing import get_args
 
 import apsw
 import pytest
 
 import bough
 from bough import BoughError, Store, Usage
+from bough.db import log
 
 from .checks import assert_sound, reopened, steps
 from .crew import alone, ended
-from .disk import Disk, OnShim
+from .disk import Carelessness, Disk, OnShim
 
 SEED = int(os.environ.get("BOUGH_SEED", "0")) or random.SystemRandom().randrange(1, 10**9)
 
@@ -49,14 +54,14 @@ class History:
     deleted: list[tuple[int, str]] = field(default_factory=list)
 
 
-def live(path: Path, turns: int, synchronous: str = "FULL") -> tuple[Disk, History]:
+def live(path: Path, turns: int, careless: Carelessness | None = None) -> tuple[Disk, History]:
     """A life of writing on a disk that takes notes, in a process that is gone when the power is."""
-    return alone(write, path, turns, synchronous)
+    return alone(write, path, turns, careless)
 
 
-def write(path: Path, turns: int, synchronous: str) -> tuple[Disk, History]:
+def write(path: Path, turns: int, careless: Carelessness | None) -> tuple[Disk, History]:
     disk, history = Disk(), History()
-    with Store(OnShim(path, disk, synchronous=synchronous)) as store:
+    with Store(OnShim(path, disk, careless=careless)) as store:
         for number in range(turns):
             key, name = f"cli:{number % 5}", f"t{number}"
             session = store.session(key)
@@ -154,9 +159,9 @@ def test_thousands_of_power_cuts_lose_nothing(memory: Path) -> None:
         assert toll.harmed == 0, f"again with BOUGH_SEED={SEED + round_}: {toll.examples[:5]}"
 
 
-@pytest.mark.parametrize("synchronous", ["NORMAL", "OFF"])
-def test_the_same_check_finds_the_loss_when_the_store_syncs_less(memory: Path, synchronous: str) -> None:
-    disk, history = live(memory / "x.db", turns=40, synchronous=synchronous)
+@pytest.mark.parametrize("careless", get_args(Carelessness))
+def test_the_same_check_finds_the_loss_when_the_store_syncs_less(memory: Path, careless: Carelessness) -> None:
+    disk, history = live(memory / "x.db", turns=40, careless=careless)
     toll = cut_power(memory, disk, history, cuts=60, seed=SEED)
     assert toll.harmed > 20, f"BOUGH_SEED={SEED}: {toll}"
 
@@ -302,3 +307,76 @@ def test_a_turn_that_could_not_be_ended_does_not_keep_its_session(memory: Path) 
         session.save_turn(steps("next", 2), wait=0)
         assert assert_sound(store) == {"cli:a": ["next"]}
         assert [info.id for info in session.turns(status="interrupted")] == [turn.id]
+
+
+# Waiting for the disk ------------------------------------------------------------------------------------------------
+
+
+def test_a_write_that_could_not_be_synced_says_so_and_is_not_stored_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    with bough.connect(tmp_path / "x.db") as store:
+        session = store.session("cli:a")
+        with monkeypatch.context() as patch:
+            patch.setattr(log, "_sync", broken)
+            with pytest.raises(bough.StorageError, match="can be read now, and may be gone after a loss of power"):
+                session.save_turn(steps("a", 2), idempotency_key="a")
+        again = session.save_turn(steps("a", 2), idempotency_key="a")
+        assert [node.id for node in session.path()] == again
+        assert assert_sound(store) == {"cli:a": ["a"]}
+
+
+@pytest.mark.parametrize("shared", [True, False], ids=["threads", "stores"])
+def test_others_write_while_one_waits_for_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared: bool
+) -> None:
+    waits, may_go_on, sync = Event(), Event(), log._sync
+
+    def slow(file: int) -> None:
+        if current_thread().name == "slow":
+            waits.set()
+            assert may_go_on.wait(10)
+        sync(file)
+
+    with ExitStack() as opened:
+        store = opened.enter_context(bough.connect(tmp_path / "x.db"))
+        other = store if shared else opened.enter_context(bough.connect(tmp_path / "x.db"))
+        mine, theirs = store.session("cli:a"), other.session("cli:b")
+        monkeypatch.setattr(log, "_sync", slow)
+        writer = Thread(target=lambda: mine.save_turn(steps("a", 2)), name="slow")
+        writer.start()
+        assert waits.wait(10)
+        theirs.save_turn(steps("b", 2))
+        assert writer.is_alive(), "a write was acknowledged before it was synced"
+        may_go_on.set()
+        writer.join()
+        assert assert_sound(store) == {"cli:a": ["a"], "cli:b": ["b"]}
+
+
+def test_a_store_that_is_closed_while_one_waits_for_the_disk_does_not_disturb_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits, closed, sync, synced = Event(), Event(), log._sync, []
+
+    def slow(file: int) -> None:
+        waits.set()
+        assert closed.wait(10)
+        sync(file)
+        synced.append(os.fstat(file).st_ino)
+
+    store = bough.connect(tmp_path / "x.db")
+    session = store.session("cli:a")
+    inode = (tmp_path / "x.db-wal").stat().st_ino
+    monkeypatch.setattr(log, "_sync", slow)
+    writer = Thread(target=lambda: session.save_turn(steps("a", 2)))
+    writer.start()
+    assert waits.wait(10)
+    store.close()
+    with (tmp_path / "unrelated").open("w"):  # is given the number of a file that was closed too early
+        closed.set()
+        writer.join()
+    assert synced == [inode]
+    assert reopened(tmp_path / "x.db") == {"cli:a": ["a"]}

@@ -4,12 +4,14 @@ so that the transaction that stores them is short.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bough import verbatim
 from bough.codec import column
 from bough.compress import compress, compress_if_it_pays
-from bough.digest import full_hash
+from bough.db import Row
+from bough.digest import full_hash, what_was_said
 from bough.errors import Invalid
 from bough.ids import is_plain
 from bough.model import ROLES, Block, Json, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
@@ -19,6 +21,8 @@ from bough.values import value
 PACK_FROM = 512
 BLOB_FROM = 8192
 JSON_INLINE = 512
+NOTHING: Row = (None,) * 10
+"""What stands in the place of a first block."""
 
 
 @value
@@ -40,8 +44,21 @@ class Draft:
     envelope: str | None
     weight: int
     """In estimated tokens."""
-    blocks: list[list[Any]]
-    """position, inside, type, modality, mime, call_id, name, content, packed, Blob or None, extra, raw"""
+    said: bytes
+    """What its digest covers."""
+    first: Row
+    """Of the first block: type, modality, mime, call_id, name, content, packed, Blob or None, extra, raw."""
+    further: Sequence[Row] = ()
+    """Of each block after it: position, inside, and then the same."""
+    blobs: Sequence[Blob] = ()
+
+    def holding(self, held: Mapping[bytes, int]) -> tuple[Row, list[Row]]:
+        """The rows of the first block and of the further ones, with the numbers of blobs, by their digests, in them."""
+
+        def numbered(row: Row) -> Row:
+            return tuple(held[item.digest] if isinstance(item, Blob) else item for item in row)
+
+        return numbered(self.first), [numbered(row) for row in self.further]
 
 
 def draft(message: Message) -> Draft:
@@ -51,14 +68,21 @@ def draft(message: Message) -> Draft:
     if len(message.blocks) == 1 and message.envelope is None:
         (only,) = message.blocks
         if type(only) is Text and only.extra is only.raw is None:  # nearly every message
-            row = [0, None, "text", None, None, None, None, *place_text(only.text), None, None]
-            return Draft(message.role, int(message.error), None, estimate(message), [row])
+            content, packed, blob = place_text(only.text)
+            first = ("text", None, None, None, None, content, packed, blob, None, None)
+            blobs = () if blob is None else (blob,)
+            said = what_was_said(message)
+            return Draft(message.role, int(message.error), None, estimate(message), said, first, (), blobs)
     writer = _Writer()
     for block in message.blocks:
         writer.block(block)
     envelope = writer.json(message.envelope, "envelope", None)
     writer.finish()
-    return Draft(message.role, int(message.error), envelope, estimate(message), writer.rows)
+    rows = [tuple(row) for row in writer.rows]
+    return Draft(
+        message.role, int(message.error), envelope, estimate(message), what_was_said(message),
+        rows[0][2:] if rows else NOTHING, rows[1:], [row[9] for row in rows if row[9] is not None],
+    )  # fmt: skip
 
 
 class _Writer:

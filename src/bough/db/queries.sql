@@ -29,6 +29,10 @@ SELECT m.parent FROM walk CROSS JOIN messages m ON m.n = walk.n WHERE m.parent <
 -- fragment: highest
 (SELECT max(n) FROM (SELECT max(n) AS n FROM messages UNION ALL SELECT highest FROM state) used)
 
+-- fragment: is_taken
+WHERE EXISTS (SELECT 1 FROM messages m WHERE m.id = names.value)
+   OR EXISTS (SELECT 1 FROM trash_names t WHERE t.name = names.value)
+
 -- fragment: session
 SELECT s.key, s.channel, s.channel_id, h.id, s.revision, s.directory, s.title, s.agent, s.model, p.key, c.id,
        s.forked_from, s.extra, s.created_at, s.updated_at, s.activity
@@ -201,12 +205,12 @@ UNION ALL SELECT content, packed, blob, type FROM blocks WHERE message = ?1 AND 
 -- The save path ------------------------------------------------------------------------------------------------------
 
 -- name: taken
-SELECT names.value FROM json_each(?) names WHERE EXISTS (SELECT 1 FROM messages m WHERE m.id = names.value)
-                                              OR EXISTS (SELECT 1 FROM trash_names t WHERE t.name = names.value)
+SELECT names.value FROM json_each(?1) names {is_taken}
 
 -- name: ground
--- The highest number in use, and what a message gives to its children.
-SELECT {highest}, p.digest, p.created_at, p.weight, p.summary FROM state LEFT JOIN messages p ON p.n = ?
+-- The highest number in use, how many of these names are, and what a message gives to its children.
+SELECT {highest}, (SELECT count(*) FROM json_each(?2) names {is_taken}), p.digest, p.created_at, p.weight, p.summary
+FROM state LEFT JOIN messages p ON p.n = ?1
 
 -- name: insert_message
 INSERT INTO messages ({message_columns})
@@ -266,10 +270,10 @@ SELECT n FROM sessions WHERE key = ?
 SELECT n, key FROM sessions WHERE n IN (SELECT value FROM json_each(?))
 
 -- name: session_state
--- What a writer must know of a session, and the ground that its next message stands on.
-SELECT s.n, s.key, s.head, s.revision, s.lease_turn, s.lease_owner, s.lease_until, {highest},
-       p.digest, p.created_at, p.weight, p.summary
-FROM sessions s LEFT JOIN messages p ON p.n = s.head WHERE s.key = ?
+-- What a writer must know of a session, and of where its next message stands, as `ground` tells it.
+SELECT s.n, s.key, s.head, s.revision, s.lease_turn, s.lease_owner, s.lease_until,
+       {highest}, (SELECT count(*) FROM json_each(?2) names {is_taken}), p.digest, p.created_at, p.weight, p.summary
+FROM sessions s LEFT JOIN messages p ON p.n = s.head WHERE s.key = ?1
 
 -- name: leased_session
 SELECT head FROM sessions WHERE n = ? AND lease_owner = ?

@@ -21,6 +21,7 @@ from bough.db.files import (
     is_writable,
 )
 from bough.db.gate import Gate
+from bough.db.log import Log
 from bough.db.migrations import migrate
 from bough.errors import BoughError, Busy, Corrupt, Full, Invalid, Refused, StorageError
 
@@ -54,6 +55,7 @@ class SQLite:
         self._mutex = threading.RLock()
         self._connection: apsw.Connection | None = None
         self._gate = Gate("", patience)
+        self._log = Log()
         self._closed = self._inherited = self._holding = False
         self._open()
         forks.watch(self)
@@ -87,13 +89,15 @@ class SQLite:
             connection = self._use()
             if self.read_only:
                 raise Refused(f"{self.path!r} is open for reading only: the file or its directory cannot be written.")
-            with self._gate, self._translated:
-                if self._is_replaced():
-                    raise StorageError(
-                        f"{self.path!r} was deleted or replaced while it was open; nothing was written. Connect again."
-                    )
-                with Transaction(connection, "BEGIN IMMEDIATE"):
-                    return work()
+            if self._is_replaced():
+                raise StorageError(
+                    f"{self.path!r} was deleted or replaced while it was open; nothing was written. Connect again."
+                )
+            with self._gate, self._translated, Transaction(connection, "BEGIN IMMEDIATE"):
+                done = work()
+            log = self._log
+        log.sync()  # others may write while the disk is waited for
+        return done
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -191,6 +195,7 @@ class SQLite:
                 self._connection.close()
         self._connection = None
         self._gate.close()
+        self._log = Log()
 
     def before_fork(self) -> None:
         # A thread that is writing is waited for; one that forks inside its own transaction cannot be.
@@ -203,6 +208,7 @@ class SQLite:
             self._mutex = threading.RLock()
             self._inherited = self._connection is not None
             self._gate.close()  # an inherited lock would outlive the process that took it
+            self._log = Log()
         elif self._holding:
             self._mutex.release()
 
@@ -229,6 +235,10 @@ class SQLite:
         """A bare connection; tests replace it to simulate failing disks."""
         return apsw.Connection(self.path, statementcachesize=200)
 
+    def open_log(self) -> Log:
+        """The log of the open connection; tests replace it as well."""
+        return Log(f"{self.path}-wal")
+
     def _open_for_writing(self) -> apsw.Connection:
         pending = has_pending_wal(self.path)
         connection = self.connect()
@@ -240,6 +250,9 @@ class SQLite:
             migrate(connection, self.path, self._migrations, before_writing=lambda: self._set_journal(connection))
             self._set_journal(connection)
             set_pragmas(connection)
+            if self.journal == "wal":
+                connection.execute("PRAGMA synchronous=NORMAL; PRAGMA user_version").fetchall()  # reading makes the log
+                self._log = self.open_log()
         except BaseException:
             # A file that is not ours stays as it is, and so does what its own program left in the WAL.
             connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(pending))
