@@ -43,10 +43,12 @@ class Saved:
 
 def one_after_another(messages: Iterable[Message], label: str | None = None) -> list[Entry]:
     """Entries that form a chain; `insert` is told what the first one follows."""
-    return [
+    entries = [
         Entry(message, draft(message), after=place - 1 if place else None, label=label)
         for place, message in enumerate(messages)
     ]
+    names_for(entries)  # now, while nobody waits for the lock
+    return entries
 
 
 def names_for(entries: Sequence[Entry]) -> list[str]:
