@@ -494,7 +494,7 @@ class Store:
 
     def load_path(self, statement: str, name: str, last: int | None) -> list[Node]:
         """The load path: one statement, from the root to a message or to where a session stands."""
-        with self.db.reading():
+        with self.db.reading(), up.undisturbed():
             rows = self.db.rows(statement, name, EVERYTHING if last is None else last)
             path = self.load(rows)
         path.reverse()

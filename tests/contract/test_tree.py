@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 from bough import Ambiguous, Conflict, Invalid, Node, NotFound, Save, Store, Tree, assistant, user
@@ -24,6 +26,21 @@ def test_the_end_of_a_path_knows_its_parent(store: Store) -> None:
     end = store.path(ids[9], last=3)
     assert [node.id for node in end] == ids[7:]
     assert end[0].parent_id == ids[6]
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_loading_leaves_the_garbage_collector_as_it_was(store: Store, on: bool) -> None:
+    ids = chain(store, 10)
+    was_on = gc.isenabled()
+    (gc.enable if on else gc.disable)()
+    try:
+        assert len(store.path(ids[9])) == 10
+        assert gc.isenabled() is on
+        with pytest.raises(NotFound):
+            store.path("nowhere")
+        assert gc.isenabled() is on
+    finally:
+        (gc.enable if was_on else gc.disable)()
 
 
 def test_children_are_the_oldest_first(store: Store) -> None:
