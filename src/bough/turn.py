@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from bough import lookup, turns
-from bough.errors import Conflict, FormatError, Refused
+from bough.errors import BoughError, Conflict, FormatError, Refused, StorageError
 from bough.model import Json, Message, Node, Status, TurnInfo, Usage, assistant
 from bough.owner import let_go
 from bough.saving import Entry, one_after_another
@@ -20,13 +22,17 @@ if TYPE_CHECKING:
 
 
 class Turn:
-    """Use it in a `with` block: leaving it completes the turn, an exception leaves the turn as a side branch."""
+    """Use it in a `with` block: leaving it completes the turn, an exception leaves the turn as a side branch.
+
+    Several threads may add to one turn: what they add stands one after another.
+    """
 
     def __init__(self, session: Session, opened: turns.Opened, lease: float) -> None:
         self.session = session
         self.status: Status = "complete" if opened.repeated else "running"
         self._opened = opened
         self._lease = lease
+        self._mutex = threading.Lock()
 
     def __repr__(self) -> str:
         return f"<Turn {self.id!r} of {self.session.key!r}, {self.status}>"
@@ -100,22 +106,34 @@ class Turn:
         messages, told = read(reply)
         if raw is not None and messages:
             messages[0] = replace(messages[0], envelope=raw)
-        entries = one_after_another(messages, self.session.label)
-        p, counted = self._opened.provenance, usage or told.usage
-        news = replace(
-            p,
-            model=model or told.model or p.model,
-            provider=provider or told.provider or p.provider,
-            request_id=request_id or told.request_id or p.request_id,
-            usage=p.usage + counted,
-            context_tokens=self._size(entries, counted),
-            first_token_at=p.first_token_at or first_token_at,
-            metadata={**p.metadata, **told.metadata, **(metadata or {})},
-        )
-        saved = store.write(lambda now: turns.extend(store.db, self._opened, entries, news, now, self._lease))
-        self._opened.provenance = news
-        self._opened.last = saved[-1].n if saved else self._opened.last
+        entries, counted = one_after_another(messages, self.session.label), usage or told.usage
+        with self._writing():
+            p = self._opened.provenance
+            news = replace(
+                p,
+                model=model or told.model or p.model,
+                provider=provider or told.provider or p.provider,
+                request_id=request_id or told.request_id or p.request_id,
+                usage=p.usage + counted,
+                context_tokens=self._size(entries, counted),
+                first_token_at=p.first_token_at or first_token_at,
+                metadata={**p.metadata, **told.metadata, **(metadata or {})},
+            )
+            saved = store.write(lambda now: turns.extend(store.db, self._opened, entries, news, now, self._lease))
+            self._opened.provenance = news
+            self._opened.last = saved[-1].n if saved else self._opened.last
         return [one.id for one in saved]
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """One write after the other. One that failed may be there all the same, if only its sync failed."""
+        with self._mutex:
+            try:
+                yield
+            except StorageError:
+                with suppress(BoughError):
+                    self._opened, self.status = turns.look_again(self.session.store.db, self._opened)
+                raise
 
     def _size(self, entries: Sequence[Entry], counted: Usage) -> int | None:
         """The size of the dialog with these messages: as counted, or as it was counted last and estimated since."""
@@ -132,8 +150,11 @@ class Turn:
         error, and the turn is put aside. Raises `Invalid` for blocks other than text and thinking.
         """
         store, message = self.session.store, assistant(reply) if isinstance(reply, str) else reply
-        if self.status == "running":
-            store.write(lambda now: turns.sketch(store.db, self._opened, message, self.session.label, now, self._lease))
+        with self._writing():
+            if self.status == "running":
+                store.write(
+                    lambda now: turns.sketch(store.db, self._opened, message, self.session.label, now, self._lease)
+                )
 
     def delegate(
         self, agent: str, run_id: str | None = None, *, call_id: str | None = None, own: bool = False
@@ -162,12 +183,13 @@ class Turn:
 
     def _end(self, status: Status, why: str | None) -> str | None:
         """Why it did not end well, if it did not."""
-        if self.status == "running":
-            store = self.session.store
-            try:
-                self.status, why = store.write(lambda now: turns.finish(store.db, self._opened, status, why, now))
-            finally:
-                let_go(self._opened.owner)  # whatever went wrong, the session is not kept from others
+        store = self.session.store
+        with self._writing():
+            if self.status == "running":
+                try:
+                    self.status, why = store.write(lambda now: turns.finish(store.db, self._opened, status, why, now))
+                finally:
+                    let_go(self._opened.owner)  # whatever went wrong, the session is not kept from others
         return why
 
     def __enter__(self) -> Self:

@@ -342,6 +342,14 @@ def turn_row(
     )  # fmt: skip
 
 
+def look_again(db: Database, turn: Opened) -> tuple[Opened, Status]:
+    """A turn as it is stored now, and its status."""
+    span = db.row("turn_span", turn.n)
+    if span is None:
+        raise NotFound(f"Turn {turn.id!r} was deleted.")
+    return _reload(db, turn.n, turn.session, turn.owner), span[2]
+
+
 def _reload(db: Database, turn: int, session: int, owner: str, repeated: bool = False) -> Opened:
     row = db.row("turn", turn)
     span = db.row("turn_span", turn)

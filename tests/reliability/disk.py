@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -42,6 +43,10 @@ class Disk:
     lasting: bool = False
     """Whether everything after it fails too, until `heal`."""
     failed: int = 0
+    given_up: set[int] = field(default_factory=set)
+    """Writes that a failed sync should have carried: the system takes them for written, and tries no more."""
+    untold: set[str] = field(default_factory=set)
+    """Files whose sync has failed for SQLite, which others who have them open are still to be told."""
 
     def fail(self, error: type[apsw.Error], at: int, lasting: bool = False) -> None:
         self.error, self.countdown, self.lasting, self.failed = error, at, lasting, 0
@@ -58,13 +63,24 @@ class Disk:
             self.failed += 1
             raise self.error("the disk was told to fail")
 
+    def sync(self, file: str) -> None:
+        """Everything that was written to a file is durable, or never will be."""
+        try:
+            self.strain()
+        except apsw.Error:
+            last = max((at for at, op in enumerate(self.ops) if (op.file, op.verb) == (file, "sync")), default=-1)
+            self.given_up |= {at for at, op in enumerate(self.ops) if at > last and op.file == file}
+            raise
+        if file:
+            self.ops.append(Op(file, "sync"))
+
     def image(self, cut: int, rng: random.Random) -> dict[str, bytes]:
         """The files after a power cut just before operation `cut`."""
         synced = {op.file: at for at, op in enumerate(self.ops[:cut]) if op.verb == "sync"}
         any_sync = max(synced.values(), default=-1)
         files: dict[str, bytearray] = {}
         for at, op in enumerate(self.ops[:cut]):
-            durable = at <= synced.get(op.file, -1)
+            durable = at <= synced.get(op.file, -1) and at not in self.given_up
             if op.verb == "delete":
                 # SQLite syncs the directory with a deletion that matters; a later sync carries the others along.
                 if op.offset or at < any_sync or rng.random() < 0.5:
@@ -109,9 +125,11 @@ class ShimFile(apsw.VFSFile):
         super().xTruncate(newsize)
 
     def xSync(self, flags: int) -> None:
-        self.disk.strain()
-        if self.name:
-            self.disk.ops.append(Op(self.name, "sync"))  # the real disk need not be waited for
+        try:
+            self.disk.sync(self.name)  # the real disk need not be waited for
+        except apsw.Error:
+            self.disk.untold.add(self.name)
+            raise
 
 
 class Shim(apsw.VFS):
@@ -135,17 +153,26 @@ def base(name: str) -> str:
 class ShimLog(Log):
     """bough's own syncs, on the same disk."""
 
-    def __init__(self, disk: Disk, name: str) -> None:
-        super().__init__()
+    def __init__(self, disk: Disk, path: str) -> None:
+        super().__init__(path)
         self.disk = disk
-        self.name = name
+        self.name = base(path)
 
     def _flush(self) -> None:
+        if self.name in self.disk.untold:
+            self.disk.untold.remove(self.name)
+            raise OSError(errno.EIO, "a sync has failed before")
+        self._strained(lambda: self.disk.sync(self.name))
+
+    def _rewrite(self) -> None:
+        self._strained(self.disk.strain)
+        self.disk.ops.append(Op(self.name, "write", 0, Path(self.path or "").read_bytes()))
+
+    def _strained(self, work: Callable[[], None]) -> None:
         try:
-            self.disk.strain()
+            work()
         except apsw.Error as error:
             raise OSError(errno.ENOSPC if isinstance(error, apsw.FullError) else errno.EIO, str(error)) from None
-        self.disk.ops.append(Op(self.name, "sync"))
 
 
 Carelessness = Literal["no syncs of the log", "no syncs of SQLite"]
@@ -171,7 +198,7 @@ class OnShim(SQLite):
         super().__init__(path, patience=patience)
 
     def open_log(self) -> Log:
-        return Log() if self.careless == "no syncs of the log" else ShimLog(self.shim.disk, base(f"{self.path}-wal"))
+        return Log() if self.careless == "no syncs of the log" else ShimLog(self.shim.disk, f"{self.path}-wal")
 
     def connect(self) -> apsw.Connection:
         kind = Careless if self.careless == "no syncs of SQLite" else apsw.Connection

@@ -401,6 +401,19 @@ def test_a_file_may_have_any_name(tmp_path: Path, name: str) -> None:
     assert reopened(path) == {"cli:a": ["one"]}
 
 
+def test_a_relative_name_means_the_same_file_wherever_the_program_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with bough.connect("a.db") as store:
+        monkeypatch.chdir(tmp_path / "elsewhere")
+        store.session("cli:a").save_turn(steps("one", 2))
+        store.backup(tmp_path / "copy.db")
+    assert content(tmp_path / "elsewhere") == {}
+    assert reopened(tmp_path / "a.db") == {"cli:a": ["one"]}
+
+
 def test_a_file_deleted_under_an_open_store_is_not_taken_for_saved(tmp_path: Path) -> None:
     """Writing into a file that has no name any more would lose everything silently."""
     path = tmp_path / "a.db"

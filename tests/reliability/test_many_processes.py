@@ -16,7 +16,7 @@ import apsw
 import pytest
 
 import bough
-from bough import Save, Store, user
+from bough import Save, Store, assistant, user
 from bough.db import StrPath
 from bough.db.migrations import SCHEMA, VERSION
 from bough.db.sqlite import SQLite
@@ -453,3 +453,52 @@ def test_two_stores_of_one_process_share_a_place(somewhere: StrPath) -> None:
         one.session("cli:a").save_turn(steps("t20", 2))
         assert turns_on(two.session("cli:a").path()) == [f"t{number}" for number in range(21)]
     assert len(reopened(path)["cli:a"]) == 21
+
+
+def test_threads_add_to_one_turn_one_after_another(somewhere: StrPath) -> None:
+    """As tools do that are at work at the same time."""
+    with bough.connect(somewhere) as store:
+        session = store.session("cli:a")
+        with session.turn("go") as turn:
+            threads = [threading.Thread(target=turn.add, args=(assistant(f"part {n}"),)) for n in range(WRITERS)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        said = [node.message.text for node in session.path()]
+        assert (said[0], sorted(said[1:])) == ("go", [f"part {n}" for n in range(WRITERS)])
+        assert store.verify() == []
+
+
+def test_ctrl_c_at_any_moment_of_a_write_keeps_nobody_from_the_next_one(tmp_path: Path) -> None:
+    path, stopped, kept, writing = tmp_path / "a.db", 0, [], False
+
+    def interrupt(*_: object) -> None:
+        if writing:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with bough.connect(path) as store, bough.connect(path, patience=1) as other:
+            session = store.session("cli:a")
+            began = time.perf_counter()
+            session.save_turn(steps("first", 2))
+            usual = time.perf_counter() - began
+            for number in range(200):
+                try:
+                    writing = True
+                    signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-6, usual))
+                    session.save_turn(steps(f"t{number}", 2))
+                    kept.append(f"t{number}")
+                except KeyboardInterrupt:
+                    stopped += 1
+                finally:
+                    writing = False
+                    signal.setitimer(signal.ITIMER_REAL, 0)
+                other.session("cli:b").save_turn(steps(f"o{number}", 2), wait=0)
+            found = assert_sound(store)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert stopped > 0
+    assert found["cli:b"] == [f"o{number}" for number in range(200)]
+    assert set(found["cli:a"]) >= {"first", *kept}

@@ -23,7 +23,7 @@ from bough.db import log
 
 from .checks import assert_sound, reopened, steps
 from .crew import alone, ended
-from .disk import Carelessness, Disk, OnShim
+from .disk import Carelessness, Disk, OnShim, Op
 
 SEED = int(os.environ.get("BOUGH_SEED", "0")) or random.SystemRandom().randrange(1, 10**9)
 
@@ -249,9 +249,11 @@ def test_whichever_write_or_sync_fails_the_error_is_typed_and_the_next_turn_work
         else:
             pytest.fail("the work never ended without a failure")
         found = assert_sound(store)["cli:a"]
+        after_the_cut = disk.image(len(disk.ops), random.Random(SEED))
     assert failures > 0
     assert [name for name in found if name[0] in "ab"] == ["before", *(f"after{k}" for k in range(1, n + 1))]
     assert reopened(path)["cli:a"] == found
+    assert laid_out(after_the_cut, memory)["cli:a"] == found, f"again with BOUGH_SEED={SEED}"
 
 
 @pytest.mark.parametrize("error", [apsw.IOError, apsw.FullError])
@@ -309,15 +311,70 @@ def test_a_turn_that_could_not_be_ended_does_not_keep_its_session(memory: Path) 
         assert [info.id for info in session.turns(status="interrupted")] == [turn.id]
 
 
+@pytest.mark.parametrize("error", [apsw.IOError, apsw.FullError])
+@pytest.mark.parametrize("failures", [1, 2, 3])
+def test_after_a_failed_sync_nothing_is_acknowledged_before_everything_was_written_again(
+    memory: Path, failures: int, error: type[apsw.Error]
+) -> None:
+    """The system takes what a failed sync should have carried for written: a further sync alone would prove nothing."""
+    disk = Disk()
+    with Store(OnShim(memory / "x.db", disk, checkpoint=100_000)) as store:
+        one_turn(store, "a0")
+        acknowledged = ["a0"]
+        writes = sum(op.verb == "write" for op in written_by(disk, lambda: one_turn(store, "a1")))
+        acknowledged.append("a1")
+        disk.fail(error, at=writes + 1, lasting=True)  # every write succeeds, and the sync does not
+        for _ in range(failures):
+            with pytest.raises(bough.StorageError, match="may be gone after a loss of power"):
+                one_turn(store, "a2")
+        disk.heal()
+        for name in ("a2", "a3"):  # a2 is there already, and is made durable now
+            one_turn(store, name)
+            acknowledged.append(name)
+        after_the_cut = disk.image(len(disk.ops), random.Random(SEED))
+    assert laid_out(after_the_cut, memory) == {"cli:a": acknowledged}
+
+
+def test_what_was_added_but_could_not_be_synced_is_gone_on_from_and_not_lost_sight_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, *rest = steps("a", 4)
+    with bough.connect(tmp_path / "x.db") as store:
+        session = store.session("cli:a")
+        with session.turn(first) as turn:
+            with monkeypatch.context() as patch:
+                patch.setattr(log, "_sync", broken)
+                with pytest.raises(bough.StorageError, match="can be read now"):
+                    turn.add(rest[0])
+            turn.add(rest[1:])  # follows what is there already
+        assert assert_sound(store) == {"cli:a": ["a"]}
+
+
+def broken(_: int) -> None:
+    raise OSError(errno.EIO, "Input/output error")
+
+
+def laid_out(files: dict[str, bytes], directory: Path) -> dict[str, list[str]]:
+    """What a store finds in files that are as a power cut left them."""
+    place = directory / "after"
+    place.mkdir()
+    for name, content in files.items():
+        (place / name).write_bytes(content)
+    return reopened(place / "x.db")
+
+
+def written_by(disk: Disk, work: Callable[[], None]) -> list[Op]:
+    before = len(disk.ops)
+    work()
+    return disk.ops[before:]
+
+
 # Waiting for the disk ------------------------------------------------------------------------------------------------
 
 
 def test_a_write_that_could_not_be_synced_says_so_and_is_not_stored_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(_: int) -> None:
-        raise OSError(errno.EIO, "Input/output error")
-
     with bough.connect(tmp_path / "x.db") as store:
         session = store.session("cli:a")
         with monkeypatch.context() as patch:

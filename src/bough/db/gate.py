@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 try:
     import fcntl
@@ -19,9 +20,11 @@ except ImportError:  # no such locks on this system: SQLite's busy handler is al
 
 from bough.errors import Busy
 
+T = TypeVar("T")
+
 
 class Gate:
-    """Held while writing: `with gate: …`. Raises `Busy` when it does not open within the patience given."""
+    """Every writer goes through it, one at a time."""
 
     def __init__(self, path: str, patience: float) -> None:
         self.path = path
@@ -33,19 +36,24 @@ class Gate:
             except OSError:
                 self._file = -1  # a directory that cannot be written: then neither can the database
 
-    def __enter__(self) -> None:
-        if self._file < 0:
-            return
-        deadline = time.monotonic() + self.patience
-        self._wait(fcntl.lockf, deadline, patiently())
-        try:
-            self._wait(fcntl.flock, deadline, eagerly())
-        finally:
-            fcntl.lockf(self._file, fcntl.LOCK_UN)
+    def through(self, work: Callable[[], T]) -> T:
+        """Does the work while nobody else writes. Raises `Busy` when others write for longer than the patience given.
 
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if self._file >= 0:
-            fcntl.flock(self._file, fcntl.LOCK_UN)
+        No `with`: Ctrl+C may come when `__exit__` is entered, and what is not left that way is not left at all.
+        """
+        if self._file < 0:
+            return work()
+        deadline = time.monotonic() + self.patience
+        try:
+            try:
+                self._wait(fcntl.lockf, deadline, patiently())
+                self._wait(fcntl.flock, deadline, eagerly())
+            finally:
+                fcntl.lockf(self._file, fcntl.LOCK_UN)
+            return work()
+        finally:
+            if self._file >= 0:
+                fcntl.flock(self._file, fcntl.LOCK_UN)
 
     def _wait(self, lock: Callable[[int, int], object], deadline: float, pauses: Iterator[float]) -> None:
         # lockf and flock are two independent locks on one file: the one is `next`, the other `turn`.

@@ -43,9 +43,8 @@ class SQLite:
     def __init__(
         self, path: StrPath, *, journal: Journal = "wal", patience: float = PATIENCE, migrations: StrPath | None = None
     ) -> None:
-        self.path = os.fspath(path)
-        if os.path.islink(path):  # what lies beside the file must lie beside the real one
-            self.path = os.path.realpath(path)
+        # What lies beside the file must lie beside the real one, wherever the program goes from here.
+        self.path = os.path.realpath(path)
         self._translated = translated(self.path)
         self._sql = read_statements("sqlite")
         self.patience = patience
@@ -86,18 +85,35 @@ class SQLite:
 
     def transact(self, work: Callable[[], T]) -> T:
         with self._mutex:
-            connection = self._use()
+            self._use()
             if self.read_only:
                 raise Refused(f"{self.path!r} is open for reading only: the file or its directory cannot be written.")
             if self._is_replaced():
                 raise StorageError(
                     f"{self.path!r} was deleted or replaced while it was open; nothing was written. Connect again."
                 )
-            with self._gate, self._translated, Transaction(connection, "BEGIN IMMEDIATE"):
-                done = work()
-            log = self._log
-        log.sync()  # others may write while the disk is waited for
+            done, log = self._write(work), self._log
+        if not log.sync():  # others may write while the disk is waited for
+            with self._mutex:
+                self._write(log.make_good)  # nobody else can write to the log then, or begin it anew
         return done
+
+    def _write(self, work: Callable[[], T]) -> T:
+        """Does the work in a transaction of its own."""
+
+        def whole() -> T:
+            connection = self._use()
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                self._log.make_good()
+                done = work()
+                connection.execute("COMMIT")
+                return done
+            finally:
+                roll_back(connection)  # if the work failed, or the commit, or somebody pressed Ctrl+C
+
+        with self._translated:
+            return self._gate.through(whole)
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -106,8 +122,11 @@ class SQLite:
             if connection.in_transaction:
                 yield
             else:
-                with Transaction(connection, "BEGIN"):
+                try:
+                    connection.execute("BEGIN")
                     yield
+                finally:
+                    roll_back(connection)
 
     # The file -------------------------------------------------------------------------------------------------------
 
@@ -165,9 +184,13 @@ class SQLite:
 
     def vacuum(self) -> None:
         """Gives the space of what was deleted back to the disk."""
-        with self._mutex, self._gate, translated(self.path):
+
+        def work() -> None:
             self._use().execute("VACUUM")
             self._use().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+        with self._mutex, translated(self.path):
+            self._gate.through(work)
 
     def close(self) -> None:
         with self._mutex:
@@ -226,8 +249,8 @@ class SQLite:
                 self._connection = self._open_for_reading()
             else:
                 create_private(self.path)
-                with self._gate:  # two processes must not make or migrate one file at the same time
-                    self._connection = self._open_for_writing()
+                # Two processes must not make or migrate one file at the same time.
+                self._connection = self._gate.through(self._open_for_writing)
         self._identity = identity(self.path)
         return self._connection
 
@@ -300,26 +323,11 @@ def set_pragmas(connection: apsw.Connection) -> None:
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
 
 
-class Transaction:
-    """Everything in it, or nothing. A class, because every write passes through it."""
-
-    __slots__ = ("begin", "connection")
-
-    def __init__(self, connection: apsw.Connection, begin: str) -> None:
-        self.connection = connection
-        self.begin = begin
-
-    def __enter__(self) -> None:
-        self.connection.execute(self.begin)
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        try:
-            if error is None:
-                self.connection.execute("COMMIT")
-        finally:
-            if self.connection.in_transaction:  # the work failed, or the commit, and that has not rolled back already
-                with suppress(apsw.Error):
-                    self.connection.execute("ROLLBACK")
+def roll_back(connection: apsw.Connection) -> None:
+    """Ends a transaction, if there is one, as if it had never begun."""
+    if connection.in_transaction:
+        with suppress(apsw.Error):
+            connection.execute("ROLLBACK")
 
 
 NO_QUERY = ("fts5: ", "unterminated string", "no such column: ", "unknown special query", "expected integer")
