@@ -6,6 +6,7 @@ import asyncio
 import inspect
 from pathlib import Path
 
+import apsw
 import pytest
 
 import bough
@@ -119,3 +120,16 @@ def test_errors_are_the_same(tmp_path: Path) -> None:
 def test_documentation_is_taken_over() -> None:
     assert aio.AsyncStore.path.__doc__ == Store.path.__doc__
     assert inspect.iscoroutinefunction(aio.AsyncStore.path)
+
+
+def test_messages_are_read_in_the_thread_and_not_when_the_event_loop_looks(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with await aio.connect(tmp_path / "a.db") as store:
+            (id_,) = await store.save_messages([bough.Save(user("big " * 5000))])
+            hand = apsw.Connection(str(tmp_path / "a.db"))
+            hand.execute("UPDATE blob_bytes SET bytes = x'28b52ffd00'")
+            hand.close()
+            with pytest.raises(bough.Corrupt, match=id_):
+                await store.get_messages([id_])
+
+    asyncio.run(run())

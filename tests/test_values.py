@@ -11,7 +11,7 @@ import pytest
 from bough import Media, Node, Save, Text, Thinking, assistant, user
 from bough.codec.down import draft
 from bough.saving import Entry
-from bough.values import replace, value
+from bough.values import late_maker, replace, value
 
 
 def test_a_value_cannot_be_changed() -> None:
@@ -91,3 +91,56 @@ def test_threads_that_make_the_first_value_of_a_class_together_make_the_same() -
     with ThreadPoolExecutor(8) as threads:
         made = list(threads.map(Fresh, range(200)))
     assert made == [Fresh(n, "leaf") for n in range(200)]
+
+
+@value
+class Letter:
+    """A value whose words are read late."""
+
+    sender: str
+    words: str
+    pages: int = 1
+    late = "words"
+
+
+def test_a_late_field_is_worked_out_once_and_only_when_it_is_looked_at() -> None:
+    opened: list[str] = []
+
+    def open_(envelope: str) -> str:
+        opened.append(envelope)
+        return envelope.upper()
+
+    letter = late_maker(Letter)(Letter, "me", (open_, "hello"), 2)
+    assert (letter.sender, letter.pages, opened) == ("me", 2, [])
+    assert (letter.words, letter.words, opened) == ("HELLO", "HELLO", ["hello"])
+    with pytest.raises(AttributeError, match="immutable"):
+        letter.words = "changed"
+    with pytest.raises(AttributeError, match="has no 'stamp'"):
+        letter.stamp  # noqa: B018
+
+
+def test_a_late_value_is_like_any_other() -> None:
+    def late(sender: str, words: str) -> Letter:
+        made: Letter = late_maker(Letter)(Letter, sender, (str.upper, words))
+        return made
+
+    assert late("me", "hello") == Letter("me", "HELLO")
+    assert hash(late("me", "hello")) == hash(Letter("me", "HELLO"))
+    assert repr(late("me", "hello")) == "Letter(sender='me', words='HELLO', pages=1)"
+    assert pickle.loads(pickle.dumps(late("me", "hello"))) == Letter("me", "HELLO")
+    assert copy.copy(late("me", "hello")) == replace(late("me", "hello"), words="HELLO")
+
+
+def test_a_late_field_that_cannot_be_worked_out_says_so_every_time() -> None:
+    letter = late_maker(Letter)(Letter, "me", (int, "no number"))
+    for _ in range(2):
+        with pytest.raises(ValueError, match="no number"):
+            letter.words  # noqa: B018
+
+
+def test_threads_that_look_at_a_late_field_together_see_the_same() -> None:
+    late = late_maker(Letter)
+    with ThreadPoolExecutor(8) as threads:
+        for number in range(200):
+            letter = late(Letter, "me", (str.upper, f"hello {number}"))
+            assert set(threads.map(lambda _, letter=letter: letter.words, range(8))) == {f"HELLO {number}"}

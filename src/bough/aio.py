@@ -51,6 +51,7 @@ def hop(verb: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P],
 async def connect(where: StrPath | None = None, **options: Any) -> AsyncStore:
     """Opens a store; as `bough.connect`."""
     opened = await asyncio.to_thread(opening.connect, where, **options)
+    opened.reads_ahead = True  # in the thread, and not in the event loop when somebody looks
     return AsyncStore(opened, ThreadPoolExecutor(opened.db.concurrency, "bough"))
 
 

@@ -161,6 +161,9 @@ class Node:
     weight: int = 0
     """Of the whole path up to here, in estimated tokens."""
 
+    late = "message"
+    """In a node that was loaded, it is read when somebody first looks at it."""
+
     @property
     def role(self) -> Role:
         return self.message.role

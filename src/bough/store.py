@@ -58,6 +58,8 @@ class Store:
     def __init__(self, db: Database, clock: Callable[[], int] = now) -> None:
         self.db = db
         self.clock = clock
+        self.reads_ahead = False
+        """Whether messages are read as they are loaded, and not only when they are looked at."""
         if not db.read_only and any(turns.is_abandoned(row, clock()) for row in db.rows("running_turns")):
             self.write(lambda now: turns.recover(db, now))
 
@@ -132,7 +134,11 @@ class Store:
     # The tree -------------------------------------------------------------------------------------------------------
 
     def path(self, id: str, last: int | None = None) -> list[Node]:
-        """The dialog that leads to a message, root first; only the end of it with `last`. Raises `NotFound`."""
+        """The dialog that leads to a message, root first; only the end of it with `last`. Raises `NotFound`.
+
+        As with every node that is loaded, `node.message` is read when it is first looked at, from what was loaded: it
+        needs no store, and raises `Corrupt` for content that is damaged.
+        """
         return self.load_path("path", check_id(id), last) or self.load_path("path", lookup.full_id(self.db, id), last)
 
     def children(self, id: str) -> list[Node]:
@@ -490,16 +496,18 @@ class Store:
 
     def load(self, rows: Sequence[Row]) -> list[Node]:
         """The nodes of these rows."""
-        return up.nodes(rows, lambda missing: lookup.ids_of(self.db, missing))
+        nodes = up.nodes(rows, lambda missing: lookup.ids_of(self.db, missing))
+        return up.read(nodes) if self.reads_ahead else nodes
 
     def load_path(self, statement: str, name: str, last: int | None) -> list[Node]:
         """The load path: one statement, from the root to a message or to where a session stands."""
         with self.db.reading(), up.undisturbed():
             rows = self.db.rows(statement, name, EVERYTHING if last is None else last)
             path = self.load(rows)
-        path.reverse()
-        if last is None and path and not up.ends_at_a_root(rows):
-            raise Corrupt(f"The path of {path[-1].id!r} does not lead to a root; run verify().")
+            path.reverse()
+            if last is None and path and not up.ends_at_a_root(rows):
+                raise Corrupt(f"The path of {path[-1].id!r} does not lead to a root; run verify().")
+            del rows  # what nobody needs any more should not be looked at
         return path
 
     def _pages(self, offset: int, limit: int, ascending: bool) -> Iterator[Node]:

@@ -4,6 +4,9 @@ A frozen dataclass sets every field through `object.__setattr__`, which triples 
 makes three for every message. And the `dataclasses` module, with what it imports and generates, is half the time that
 `import bough` may take (docs/decisions/0008). Here a value is filled as an instance of a mutable twin with the same
 slots, and then declared to be the real thing.
+
+One field of a class may be `late`: worked out when somebody first looks at it (docs/decisions/0017). Its slot is empty
+until then; once it is filled it is read like any other.
 """
 
 from __future__ import annotations
@@ -51,29 +54,57 @@ def _build(cls: type[T], own: dict[str, Any]) -> type[T]:
         return maker(made)(made, *given, **named)  # type: ignore[no-any-return]
 
     about = {"__slots__": names, "__match_args__": names, "__new__": __new__, "__repr__": _repr}
-    late = {"_maker": None, "_defaults": defaults}
-    made: type[T] = type(cls.__name__, cls.__bases__, {**about, **late, **_comparisons(names), **own, **inherited})
+    about |= {"_maker": None, "_defaults": defaults}
+    if "late" in inherited:
+        about["__slots__"] = *names, "_source"
+    made: type[T] = type(cls.__name__, cls.__bases__, {**about, **_comparisons(names), **own, **inherited})
+    if "late" in inherited:
+        made.__getattr__ = _lateness(made)  # type: ignore[attr-defined]
     return made
 
 
 def maker(cls: type[Any]) -> Callable[..., Any]:
     """What makes values of a class. It is compiled when it is first wanted: a program makes values of few classes."""
     if cls._maker is None:  # two threads may both find it so, and do the same
-        names, defaults = cls.__match_args__, cls._defaults
-        scope: dict[str, Any] = {"twin": type(cls.__name__, (), {"__slots__": names})}
-        scope |= {f"_{name}": default for name, default in defaults.items()}
-        exec(_source(names, defaults, "__post_init__" in vars(cls)), scope)
-        cls._maker = cls.__new__ = scope["__new__"]
+        cls._maker = cls.__new__ = _compile(cls, cls.__match_args__)
     return cls._maker  # type: ignore[no-any-return]
 
 
-def _source(names: tuple[str, ...], defaults: dict[str, Any], checked: bool) -> str:
+def late_maker(cls: type[Any]) -> Callable[..., Any]:
+    """As `maker`, but in the place of the late field goes what works it out: a function and its arguments."""
+    return _compile(cls, tuple("_source" if name == cls.late else name for name in cls.__match_args__))
+
+
+def _compile(cls: type[Any], names: tuple[str, ...]) -> Callable[..., Any]:
+    defaults = cls._defaults
     parameters = [f"{name}=_{name}" if name in defaults else name for name in names]
-    return _NEW.format(
+    source = _NEW.format(
         signature=", ".join(["cls", *parameters]),
         fill="; ".join(f"made.{name} = {name}" for name in names),
-        check="made.__post_init__()" if checked else "",
+        check="made.__post_init__()" if "__post_init__" in vars(cls) else "",
     )
+    scope: dict[str, Any] = {"twin": type(cls.__name__, (), {"__slots__": cls.__slots__})}
+    scope |= {f"_{name}": default for name, default in defaults.items()}
+    exec(source, scope)
+    return scope["__new__"]  # type: ignore[no-any-return]
+
+
+def _lateness(cls: type[Any]) -> Callable[[Any, str], Any]:
+    field, slot = cls.late, getattr(cls, cls.late)
+    fill, forget = slot.__set__, cls._source.__set__
+
+    def __getattr__(self: Any, name: str) -> Any:
+        """Called for an empty slot: fills it, if it is that of the late field."""
+        if name != field:
+            raise AttributeError(f"{cls.__name__} has no {name!r}.")
+        if (source := self._source) is None:  # another thread has filled it meanwhile
+            return slot.__get__(self)
+        worked_out = source[0](*source[1:])
+        fill(self, worked_out)
+        forget(self, None)
+        return worked_out
+
+    return __getattr__
 
 
 def _comparisons(names: tuple[str, ...]) -> dict[str, Callable[..., Any]]:

@@ -88,7 +88,7 @@ def _nodes(rows: list[Row], load: Load) -> Iterator[tuple[str, bytes, Node | Bou
     """Id, digest and node of each message of a page; they are loaded one by one only if one cannot be."""
     heads, further = up.apart(rows)
     try:
-        nodes: list[Node | BoughError] = [*load(rows)]
+        nodes: list[Node | BoughError] = [*up.read(load(rows))]
     except BoughError:
         nodes = [_node([head, *further.get(head[up.N], ())], load) for head in heads]
     for head, node in zip(heads, nodes, strict=True):
@@ -97,7 +97,7 @@ def _nodes(rows: list[Row], load: Load) -> Iterator[tuple[str, bytes, Node | Bou
 
 def _node(rows: list[Row], load: Load) -> Node | BoughError:
     try:
-        return load(rows)[0]
+        return up.read(load(rows))[0]
     except BoughError as error:
         return error
 

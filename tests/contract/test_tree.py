@@ -28,6 +28,16 @@ def test_the_end_of_a_path_knows_its_parent(store: Store) -> None:
     assert end[0].parent_id == ids[6]
 
 
+def test_what_was_loaded_can_be_read_when_it_is_deleted(store: Store) -> None:
+    said = [user("question", "and more"), assistant("answer " * 400), user("long " * 5000)]
+    ids: list[str] = []
+    for message in said:
+        ids += store.save_messages([Save(message, ids[-1] if ids else None)])
+    path = store.path(ids[-1])
+    store.delete_messages([ids[0]], recursive=True, keep=False)
+    assert [node.message for node in path] == said
+
+
 @pytest.mark.parametrize("on", [True, False])
 def test_loading_leaves_the_garbage_collector_as_it_was(store: Store, on: bool) -> None:
     ids = chain(store, 10)

@@ -137,8 +137,10 @@ def test_a_missing_blob_is_named_and_reading_it_says_so(store: Store, path: Path
     with by_hand(store, path) as hand:
         hand.execute("DELETE FROM blob_bytes")
     assert a in codes(store)["missing_blob"]
-    with pytest.raises(bough.Corrupt):
-        store.get_messages([a])
+    (node,) = store.get_messages([a])  # all but its content is there
+    for _ in range(2):
+        with pytest.raises(bough.Corrupt, match=a):
+            node.message  # noqa: B018
     with pytest.raises(bough.Corrupt):
         list(store.content(a))
 
@@ -148,9 +150,21 @@ def test_a_damaged_blob_is_named_and_reading_it_is_our_error(store: Store, path:
     with by_hand(store, path) as hand:
         hand.execute("UPDATE blob_bytes SET bytes = x'28b52ffd00'")
     assert "damaged_blob" in codes(store)
-    for read in (lambda: store.get_messages([a]), lambda: list(store.content(a)), lambda: list(store.list_messages())):
-        with pytest.raises(bough.Corrupt):
-            read()
+    for node in (*store.get_messages([a]), *store.list_messages(), *store.path(a)):
+        with pytest.raises(bough.Corrupt, match=a):
+            node.message  # noqa: B018
+    with pytest.raises(bough.Corrupt):
+        list(store.content(a))
+
+
+def test_a_damaged_label_is_named_and_loading_it_is_our_error(store: Store, path: Path) -> None:
+    a, b = store.save_messages([Save(user("a"), label="\ud800"), Save(user("b"))])
+    with by_hand(store, path) as hand:
+        hand.execute("UPDATE messages SET label = substr(label, 1, 2) WHERE label IS NOT NULL")
+    assert codes(store) == {"unreadable": [a]}
+    with pytest.raises(bough.Corrupt, match=a):
+        store.get_messages([a])
+    assert store.get_messages([b])[0].message == user("b")
 
 
 def test_a_wrong_blob_count_is_named_and_mended(store: Store, path: Path) -> None:
@@ -196,7 +210,7 @@ def test_a_missing_block_is_named_and_reading_its_message_is_our_error(store: St
         hand.execute("DELETE FROM blocks WHERE position = 2")
     assert codes(store)["missing_block"] == [a]
     with pytest.raises(bough.Corrupt, match=f"{a}.*1 further blocks, and not 2"):
-        store.get_messages([a])
+        store.get_messages([a])[0].message  # noqa: B018
 
 
 def test_an_abandoned_turn_is_named_and_mended(store: Store, path: Path) -> None:

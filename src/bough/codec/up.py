@@ -14,14 +14,14 @@ from bough.compress import decompress
 from bough.db import Row
 from bough.errors import Corrupt
 from bough.model import Block, Json, Media, Message, Node, Other, Text, Thinking, ToolCall, ToolResult
-from bough.values import maker
+from bough.values import late_maker, maker
 
 # Values are made directly where there are thousands of them: calling the class first takes half as long again.
 new_text: Callable[..., Text] = maker(Text)
 new_call: Callable[..., ToolCall] = maker(ToolCall)
 new_result: Callable[..., ToolResult] = maker(ToolResult)
 new_message: Callable[..., Message] = maker(Message)
-new_node: Callable[..., Node] = maker(Node)
+new_node: Callable[..., Node] = late_maker(Node)
 
 # The columns of the `load` fragment.
 (
@@ -33,7 +33,8 @@ new_node: Callable[..., Node] = maker(Node)
 def nodes(rows: Sequence[Row], lookup: Callable[[list[int]], dict[int, str]]) -> list[Node]:
     """The nodes of rows: one for each message, with its first block, and one for every further block.
 
-    `lookup` gives the ids of the parents, turns and covered nodes that are not among the rows.
+    `lookup` gives the ids of the parents, turns and covered nodes that are not among the rows. What was said is read,
+    decompressed and checked when somebody first looks at it, which raises `Corrupt` if it is damaged.
     """
     heads, further = apart(rows)
     id_of = _names(heads, lookup).get
@@ -42,28 +43,58 @@ def nodes(rows: Sequence[Row], lookup: Callable[[list[int]], dict[int, str]]) ->
     for row in heads:
         (
             n, id_, parent, turn, role, kind, covers, label, error, digest, envelope, created_at, weight, blocks,
-            _, _, type_, _, _, _, _, content, packed, extra, raw, _, _,
+            _, _, type_, _, _, _, _, content, packed, extra, raw, _, stored,
         ) = row  # fmt: skip
-        try:
-            if type_ == "text" and blocks == 0 and envelope is extra is raw is None:
-                if packed is not None:
-                    content = decompress(packed).decode("utf-8", "surrogatepass")
-                elif content is None:
-                    content = _held(row)
-                message = new_message(Message, role, (new_text(Text, content, None, None),), error == 1, None)
-            else:
-                message = _message(row, further.get(n, ()))
-            if label is not None:
-                label = uncolumn(label)
-        except (ValueError, TypeError, LookupError, AssertionError) as problem:
-            raise Corrupt(f"The content of message {id_!r} is damaged: {problem}. Run verify().") from None
+        # A row is wide, and the garbage collector looks at all of it: nearly every message needs but little of it.
+        if type_ == "text" and blocks == 0 and envelope is extra is raw is stored is None:
+            source: tuple[Any, ...] = (_spoken, id_, role, error, content, packed)
+        else:
+            source = (_message, row, further.get(n, ()))
         found.append(
             new_node(
-                Node, id_, id_of(parent), created_at, message, label, id_of(turn), digest, kind or "message",
-                covers and id_of(covers), weight,
+                Node, id_, id_of(parent), created_at, source, label and _label(row), id_of(turn), digest,
+                kind or "message", covers and id_of(covers), weight,
             )
         )  # fmt: skip
     return found
+
+
+def read(loaded: list[Node]) -> list[Node]:
+    """The same nodes, with every message read that was not looked at yet. Raises `Corrupt`."""
+    for node in loaded:
+        node.message  # noqa: B018
+    return loaded
+
+
+def _spoken(id_: str, role: str, error: int, content: str | None, packed: bytes | None) -> Message:
+    """A message that is one short text and nothing else."""
+    try:
+        if packed is not None:
+            content = decompress(packed).decode("utf-8", "surrogatepass")
+        elif content is None:
+            raise ValueError("the content of block 0 is gone")
+    except ValueError as problem:
+        raise _damaged(id_, problem) from None
+    return new_message(Message, role, (new_text(Text, content, None, None),), error == 1, None)
+
+
+def _message(row: Row, further: Sequence[Row]) -> Message:
+    """A message from its own row and those of its further blocks."""
+    try:
+        return _plain_message(row, further) or _general(row, further)
+    except (ValueError, TypeError, LookupError, AssertionError) as problem:
+        raise _damaged(row[ID], problem) from None
+
+
+def _label(row: Row) -> str | None:
+    try:
+        return uncolumn(row[LABEL])
+    except ValueError as problem:
+        raise _damaged(row[ID], problem) from None
+
+
+def _damaged(id_: str, problem: Exception) -> Corrupt:
+    return Corrupt(f"The content of message {id_!r} is damaged: {problem}. Run verify().")
 
 
 class undisturbed:
@@ -107,8 +138,8 @@ def _names(rows: Sequence[Row], lookup: Callable[[list[int]], dict[int, str]]) -
     return ids
 
 
-def _message(head: Row, further: Sequence[Row]) -> Message:
-    """A message from its own row and those of its further blocks."""
+def _plain_message(head: Row, further: Sequence[Row]) -> Message | None:
+    """A message of nothing but plain blocks, which nearly all are. None for any other."""
     if head[ENVELOPE] is None and len(further) == head[BLOCKS] and (first := _plain(head, 0)) is not None:
         blocks = [first]
         for place, row in enumerate(further, 1):
@@ -117,7 +148,7 @@ def _message(head: Row, further: Sequence[Row]) -> Message:
             blocks.append(block)
         else:
             return new_message(Message, head[ROLE], tuple(blocks), head[ERROR] == 1, None)
-    return _general(head, further)
+    return None
 
 
 def _plain(row: Row, place: int) -> Block | None:
