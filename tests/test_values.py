@@ -10,6 +10,7 @@ import pytest
 
 from bough import Media, Node, Save, Text, Thinking, assistant, user
 from bough.codec.down import draft
+from bough.digest import what_was_said, words_said
 from bough.saving import Entry
 from bough.values import late_maker, replace, value
 
@@ -144,3 +145,10 @@ def test_threads_that_look_at_a_late_field_together_see_the_same() -> None:
         for number in range(200):
             letter = late(Letter, "me", (str.upper, f"hello {number}"))
             assert set(threads.map(lambda _, letter=letter: letter.words, range(8))) == {f"HELLO {number}"}
+
+
+@pytest.mark.parametrize("text", ["", "words", "ä🌳", "\ud800", "12:34 text 5:"])
+def test_one_text_has_the_same_digest_whichever_way_it_is_written(text: str) -> None:
+    for message in (user(text), replace(assistant(text), error=True)):
+        assert words_said(message, text.encode("utf-8", "surrogatepass")) == what_was_said(message)
+        assert draft(message).said == what_was_said(message)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from copy import copy
 
-from bough import standing, trash
+from bough import standing, trash, turns
 from bough.codec import column, json_list
 from bough.codec.down import Draft
 from bough.db import Database
@@ -144,7 +144,7 @@ class Bringing:
 
     def _batch(self, lot: list[Said]) -> Batch:
         wanted = {name for one in lot for name in (one.id, one.parent, one.covers) if name is not None}
-        names = {column(name): name for name in wanted}
+        names = {column(name) or "": name for name in wanted}
         rows = self.db.rows("brought", self.told.source, json_list(names))
         known = {names[row[0]]: Known(row[1], row[2], bool(row[3])) for row in rows}
         return Batch(next_number(self.db), known, {}, [], [], [])
@@ -238,6 +238,6 @@ class Bringing:
     def _replace(self, before: int, whole: int, now: int) -> None:
         """Lets the whole message take the place of its beginning, which nothing follows."""
         for session, _ in self.db.rows("sessions_at", json_list([before]), None):
-            self.db.run("move_head", whole, now, session)
+            turns.move_head(self.db, session, whole, now)
         self.db.run("rename_externals", whole, before)
         trash.delete(self.db, [before], now, "outgrown", keep=False)

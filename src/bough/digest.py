@@ -54,10 +54,19 @@ def link(parent: bytes, said: bytes) -> bytes:
 
 def what_was_said(message: Message) -> bytes:
     """All that a digest covers of a message itself."""
-    parts = [b"%b %d;" % (message.role.encode(), message.error)]
+    parts = [_spoken_by(message)]
     for block in message.blocks:
         _feed(parts, block)
     return b"".join(parts)
+
+
+def words_said(message: Message, text: bytes) -> bytes:
+    """The same of a message that is one text, which the caller has encoded already."""
+    return b"%btext %d:%b" % (_spoken_by(message), len(text), text)
+
+
+def _spoken_by(message: Message) -> bytes:
+    return b"%b %d;" % (message.role.encode(), message.error)
 
 
 def _feed(parts: list[bytes], block: Block) -> None:

@@ -9,7 +9,7 @@ from bough.db import Database
 from bough.digest import chain
 from bough.model import Message
 from bough.saving import Entry, Saved, insert
-from bough.turns import Provenance, State, free, insert_turn
+from bough.turns import Provenance, State, free, insert_turn, move_head
 from bough.values import replace
 
 
@@ -41,7 +41,7 @@ def record(db: Database, key: str, entries: list[Entry], now: int, p: Provenance
         head = anchor if complete else head
         saved += added
     if head is not None and head != session.head:
-        db.run("move_head", head, now, session.n)
+        move_head(db, session.n, head, now)
     return [one.id for one in saved]
 
 
@@ -75,7 +75,7 @@ def _stand_at(db: Database, session: State, known: list[int], messages: Sequence
         return
     if session.head is not None and target in lookup.ancestors(db, session.head):
         return
-    db.run("move_head", target, now, session.n)
+    move_head(db, session.n, target, now)
 
 
 def _last_reply(known: list[int], messages: Sequence[Message]) -> int | None:

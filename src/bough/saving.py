@@ -53,10 +53,13 @@ def one_after_another(messages: Iterable[Message], label: str | None = None) -> 
 
 def names_for(entries: Sequence[Entry]) -> list[str]:
     """The ids that entries should have. Those that do not care are given random ones."""
-    if nameless := [entry for entry in entries if entry.name is None]:
-        for entry, name in zip(nameless, ids.mint_many(len(nameless), ids.LENGTH), strict=True):
-            entry.name = name
-    return [entry.name for entry in entries if entry.name is not None]
+    names = [entry.name for entry in entries if entry.name is not None]
+    if len(names) == len(entries):
+        return names
+    nameless = [entry for entry in entries if entry.name is None]
+    for entry, name in zip(nameless, ids.mint_many(len(nameless), ids.LENGTH), strict=True):
+        entry.name = name
+    return names_for(entries)
 
 
 @value

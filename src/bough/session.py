@@ -243,7 +243,7 @@ class Session:
                 raise Conflict(f"Session {self.key!r} moved on while it was being summarised; nothing was added.")
             entry.parent, entry.covers = session.head, lookup.number(db, old[-1].id)
             (saved,) = insert(db, [entry], now)
-            db.run("move_head", saved.n, now, session.n)
+            turns.move_head(db, session.n, saved.n, now)
             return saved.id
 
         return self.store.write(add)
@@ -304,7 +304,7 @@ class Session:
         def move(now: int) -> str | None:
             session = turns.free(self.store.db, self.key, now)
             target = place()
-            self.store.db.run("move_head", target, now, session.n)
+            turns.move_head(self.store.db, session.n, target, now)
             return lookup.id_of(self.store.db, target)
 
         return self.store.write(move)

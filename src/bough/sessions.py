@@ -107,7 +107,7 @@ def new(db: Database, key: str, title: str | None, now: int) -> str | None:
         return None
     session = turns.free(db, key, now)
     archived = fork(db, head, None, title, key, now)
-    db.run("move_head", None, now, session.n)
+    turns.move_head(db, session.n, None, now)
     return archived
 
 

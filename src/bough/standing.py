@@ -113,7 +113,7 @@ def _key_of(db: Database, kind: str, place: Stand) -> str | None:
 
 
 def _move(db: Database, told: Conversation, session: int, at: int | None, now: int) -> None:
-    db.run("move_head", at, now, session)
+    turns.move_head(db, session, at, now)
     step = db.row("step", at) if at is not None else None
     ended = told.updated_at or (step[5] if step else now)
     begun = told.created_at or ended

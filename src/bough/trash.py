@@ -107,7 +107,7 @@ def restore(db: Database, name: str, now: int) -> list[str]:
         current = db.row("session_row", session)
         # Not if somebody has moved it since, or is about to.
         if current and current[5] == after and current[14] is None and db.row("step", before):
-            db.run("move_head", before, now, session)
+            turns.move_head(db, session, before, now)
     if rows["messages"]:
         db.run("index_again", rows["messages"][0][0])
     db.run("delete_trash", entry)
@@ -156,7 +156,7 @@ def _move_heads(db: Database, doomed: set[int], removed: set[int], emptied: int 
         if session not in removed and head is not None:
             above = () if session == emptied else lookup.ancestors(db, head)
             survivor = next((n for n in above if n not in doomed), None)
-            db.run("move_head", survivor, now, session)
+            turns.move_head(db, session, survivor, now)
             moved.append([session, head, survivor])
     return moved
 

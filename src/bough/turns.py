@@ -85,6 +85,8 @@ class State:
     lease_turn: int | None
     lease_owner: str | None
     lease_until: int | None
+    newest: bool = False
+    """Whether it is the session that was used last."""
     ground: Row = ()
 
     @property
@@ -115,8 +117,8 @@ def find_state(db: Database, key: str, names: Sequence[str] = ()) -> State | Non
     row = db.row("session_state", key, json_list(names))
     if row is None:
         return None
-    n, key, head, revision, turn, owner, until, *ground = row
-    return State(n, key, head, revision, turn, owner, until, tuple(ground))
+    n, key, head, revision, turn, owner, until, newest, *ground = row
+    return State(n, key, head, revision, turn, owner, until, newest == 1, tuple(ground))
 
 
 def free(db: Database, key: str, now: int, names: Sequence[str] = ()) -> State:
@@ -128,6 +130,13 @@ def free(db: Database, key: str, now: int, names: Sequence[str] = ()) -> State:
         raise Busy(f"Session {key!r} is in the middle of another turn; wait for it, or fork.")
     interrupt_abandoned(db, (session.lease_turn, session.n, session.lease_turn), now)
     return state(db, key, names)
+
+
+def move_head(db: Database, session: int, head: int | None, now: int, newest: bool = False) -> None:
+    """Makes a session stand at a message, or nowhere, and makes it the one that was used last, unless it is already."""
+    db.run("move_head", head, now, session)
+    if not newest:  # one page of an index that a turn which goes on where the last one was need not write
+        db.run("use_session", session)
 
 
 def is_leased(session: State, now: int) -> bool:
@@ -237,7 +246,7 @@ def finish(db: Database, turn: Opened, status: Status, error: str | None, now: i
         status, error = "interrupted", "The session moved on in the meantime."
     db.run("end_turn", status, column(error), now, turn.n)
     if status == "complete":
-        db.run("move_head", turn.last, now, turn.session)
+        move_head(db, turn.session, turn.last, now, newest=row[1] == 1)
     db.run("drop_lease", turn.session)
     return status, error
 
@@ -297,7 +306,7 @@ def save_turn(
     entries[0].parent = session.head
     saved = insert(db, entries, now, turn=0, place=session.place)
     insert_turn(db, session, saved[0].n, saved[-1].n, "complete", provenance, idempotency_key, now, now)
-    db.run("move_head", saved[-1].n, now, session.n)
+    move_head(db, session.n, saved[-1].n, now, session.newest)
     return [one.id for one in saved]
 
 

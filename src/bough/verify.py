@@ -137,7 +137,7 @@ def _sessions(db: Database) -> Iterator[Found]:
 
         def stand(n: int = n) -> None:
             row = db.row("last_of_session", n)
-            db.run("move_head", row[0] if row else None, 0, n)
+            turns.move_head(db, n, row[0] if row else None, 0)
 
         yield Finding("dangling_head", key, "it stands at a message that is not in the store"), stand
 

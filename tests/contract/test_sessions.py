@@ -260,3 +260,20 @@ def test_a_message_knows_the_sessions_that_pass_through_it(store: Store) -> None
     assert [info.key for info in store.sessions_through(last)] == ["cli:a"]
     with pytest.raises(NotFound):
         store.sessions_through("nobody")
+
+
+def test_sessions_are_listed_by_their_last_use_whoever_was_used_in_between(store: Store) -> None:
+    a, b = store.session("a"), store.session("b")
+    talk(a, "1")
+    talk(a, "2")  # goes on where the last turn was
+    assert [info.key for info in store.sessions()] == ["a", "b"]
+    with b.turn("question") as turn:
+        turn.add(assistant("answer"))
+    assert [info.key for info in store.sessions()] == ["b", "a"]
+    with b.turn("another") as turn:
+        talk(a, "3")
+        turn.add(assistant("answer"))
+    assert [info.key for info in store.sessions()] == ["b", "a"]
+    a.rewind()
+    assert [info.key for info in store.sessions()] == ["a", "b"]
+    assert [info.revision for info in store.sessions()] == [4, 2]

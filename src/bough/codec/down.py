@@ -11,11 +11,11 @@ from bough import verbatim
 from bough.codec import column
 from bough.compress import compress, compress_if_it_pays
 from bough.db import Row
-from bough.digest import full_hash, what_was_said
+from bough.digest import full_hash, what_was_said, words_said
 from bough.errors import Invalid
 from bough.ids import is_plain
 from bough.model import ROLES, Block, Json, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
-from bough.tokens import estimate
+from bough.tokens import MESSAGE, estimate, estimate_text
 from bough.values import value
 
 PACK_FROM = 512
@@ -68,11 +68,12 @@ def draft(message: Message) -> Draft:
     if len(message.blocks) == 1 and message.envelope is None:
         (only,) = message.blocks
         if type(only) is Text and only.extra is only.raw is None:  # nearly every message
-            content, packed, blob = place_text(only.text)
+            data = encoded(only.text)
+            content, packed, blob = place_text(only.text, data)
             first = ("text", None, None, None, None, content, packed, blob, None, None)
             blobs = () if blob is None else (blob,)
-            said = what_was_said(message)
-            return Draft(message.role, int(message.error), None, estimate(message), said, first, (), blobs)
+            weight, said = MESSAGE + estimate_text(only.text), words_said(message, data)
+            return Draft(message.role, int(message.error), None, weight, said, first, (), blobs)
     writer = _Writer()
     for block in message.blocks:
         writer.block(block)
@@ -142,7 +143,7 @@ class _Writer:
         name: str | None = None,
     ) -> int:
         position = len(self.rows)
-        places = (None, None, None) if content is None else place_text(content)
+        places = (None, None, None) if content is None else place_text(content, encoded(content))
         self.rows.append(
             [position, inside, kind, modality, column(mime), column(call_id), column(name), *places, None, None]
         )
@@ -169,13 +170,16 @@ class _Writer:
         return None
 
 
-def place_text(text: str) -> tuple[str | None, bytes | None, Blob | None]:
-    """Where a text goes: in the row as it is, in the row compressed, or among the blobs."""
+def encoded(text: str) -> bytes:
     if not isinstance(text, str):
         raise Invalid(f"The text of a block is a string, not {type(text).__name__}; nothing was saved.")
+    return text.encode("utf-8", "surrogatepass")
+
+
+def place_text(text: str, data: bytes) -> tuple[str | None, bytes | None, Blob | None]:
+    """Where a text, here also encoded, goes: in the row as it is, in the row compressed, or among the blobs."""
     if len(text) <= PACK_FROM and is_plain(text):
         return text, None, None
-    data = text.encode("utf-8", "surrogatepass")
     if len(data) > BLOB_FROM:
         return None, None, make_blob(data)
     packed = compress(data)

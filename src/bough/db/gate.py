@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 try:
     import fcntl
@@ -21,6 +21,7 @@ except ImportError:  # no such locks on this system: SQLite's busy handler is al
 from bough.errors import Busy
 
 T = TypeVar("T")
+Lock: TypeAlias = Callable[[int, int], object]
 
 
 class Gate:
@@ -46,8 +47,8 @@ class Gate:
         deadline = time.monotonic() + self.patience
         try:
             try:
-                self._wait(fcntl.lockf, deadline, patiently())
-                self._wait(fcntl.flock, deadline, eagerly())
+                self._take(fcntl.lockf, deadline, patiently)
+                self._take(fcntl.flock, deadline, eagerly)
             finally:
                 fcntl.lockf(self._file, fcntl.LOCK_UN)
             return work()
@@ -55,19 +56,20 @@ class Gate:
             if self._file >= 0:
                 fcntl.flock(self._file, fcntl.LOCK_UN)
 
-    def _wait(self, lock: Callable[[int, int], object], deadline: float, pauses: Iterator[float]) -> None:
+    def _take(self, lock: Lock, deadline: float, waiting: Callable[[], Iterator[float]]) -> None:
         # lockf and flock are two independent locks on one file: the one is `next`, the other `turn`.
-        while not self._try(lock):
-            if time.monotonic() > deadline:
-                raise Busy(f"Others kept writing for {self.patience:g} seconds; nothing was written. Try again.")
+        pauses = None
+        while True:
+            try:
+                lock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise Busy(
+                        f"Others kept writing for {self.patience:g} seconds; nothing was written. Try again."
+                    ) from None
+            pauses = pauses or waiting()
             time.sleep(next(pauses))
-
-    def _try(self, lock: Callable[[int, int], object]) -> bool:
-        try:
-            lock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-        return True
 
     def close(self) -> None:
         if self._file >= 0:

@@ -272,11 +272,12 @@ SELECT n, key FROM sessions WHERE n IN (SELECT value FROM json_each(?))
 -- name: session_state
 -- What a writer must know of a session, and of where its next message stands, as `ground` tells it.
 SELECT s.n, s.key, s.head, s.revision, s.lease_turn, s.lease_owner, s.lease_until,
+       s.activity = (SELECT max(activity) FROM sessions),
        {highest}, (SELECT count(*) FROM json_each(?2) names {is_taken}), p.digest, p.created_at, p.weight, p.summary
 FROM sessions s LEFT JOIN messages p ON p.n = s.head WHERE s.key = ?1
 
 -- name: leased_session
-SELECT head FROM sessions WHERE n = ? AND lease_owner = ?
+SELECT head, activity = (SELECT max(activity) FROM sessions) FROM sessions WHERE n = ? AND lease_owner = ?
 
 -- name: sessions
 {session} WHERE s.activity < ?1 AND (s.channel = ?2 OR ?2 IS NULL) AND (s.directory = ?3 OR ?3 IS NULL)
@@ -313,8 +314,10 @@ UPDATE sessions SET revision = ?, forked_from = ?, extra = ?, created_at = ?, up
 UPDATE sessions SET created_at = ?, updated_at = ? WHERE n = ?
 
 -- name: move_head
-UPDATE sessions SET head = ?, revision = revision + 1, updated_at = ?,
-                    activity = (SELECT max(activity) + 1 FROM sessions) WHERE n = ?
+UPDATE sessions SET head = ?, revision = revision + 1, updated_at = ? WHERE n = ?
+
+-- name: use_session
+UPDATE sessions SET activity = (SELECT max(activity) + 1 FROM sessions) WHERE n = ?
 
 -- name: take_lease
 UPDATE sessions SET lease_turn = ?, lease_owner = ?, lease_until = ? WHERE n = ?
