@@ -129,9 +129,31 @@ def test_every_error_has_a_code_of_its_own_and_a_message_without_arguments() -> 
         assert str(error()) == error.__doc__.strip()
 
 
-def test_importing_bough_imports_nothing_heavy() -> None:
-    script = "import bough, sys; print(*sorted(sys.modules))"
-    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+def loaded_by(code: str) -> set[str]:
+    """The modules that are there after some code has run in a new process."""
+    script = f"{code}; import sys; print(*sorted(sys.modules))"
+    return set(
+        subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    )
+
+
+def test_importing_bough_loads_none_of_its_rooms_until_a_name_is_used() -> None:
+    assert not {"bough.errors", "apsw", "typing", "json"} & loaded_by("import bough; bough.__version__; dir(bough)")
+    assert {"bough.errors"} == {name for name in loaded_by("import bough; bough.Busy") if name.startswith("bough.")}
+    assert "bough.protocols" not in loaded_by("from bough import connect, user, Store")
+
+
+def test_public_names_are_those_that_a_type_checker_sees() -> None:
+    tree = ast.parse((SOURCE / "__init__.py").read_text("utf-8"))
+    seen = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert seen - {"import_module"} == set(bough.__all__)
+    assert set(bough.__all__) <= set(dir(bough))
+    with pytest.raises(AttributeError, match="'bough' has no attribute 'nothing'"):
+        bough.nothing  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_using_bough_imports_nothing_heavy() -> None:
+    loaded = loaded_by("import bough; bough.connect(':memory:').session('a')")
     heavy = {
         "asyncio",
         "zstandard",
@@ -146,7 +168,7 @@ def test_importing_bough_imports_nothing_heavy() -> None:
         "bough.history",
         "concurrent",
     }
-    assert not heavy & set(loaded)
+    assert not heavy & loaded
 
 
 def test_every_statement_has_a_user() -> None:

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from json.encoder import encode_basestring_ascii as quoted
 
 from bough import verbatim
 from bough.db import Row
 from bough.ids import is_plain
 from bough.model import Json, SessionInfo, Totals, TurnInfo, Usage
+from bough.values import maker
 
 ESCAPE = "\x01"
 BESIDE = ("extra", "raw", "envelope")
@@ -47,9 +48,11 @@ def session_info(row: Row) -> SessionInfo:
         key, channel, channel_id, head, revision, directory, title, agent, model,
         parent, caller, origin, extra, made, used, cursor,
     ) = row  # fmt: skip
-    return SessionInfo(
-        key, channel, channel_id, head, revision, uncolumn(directory), uncolumn(title), agent, model,
-        parent, caller, origin, json_value(extra), made, used, cursor,
+    new: Callable[..., SessionInfo] = maker(SessionInfo)  # a list has many: calling the class takes a quarter longer
+    return new(
+        SessionInfo, key, channel, channel_id, head, revision, directory and uncolumn(directory),
+        title and uncolumn(title), agent, model, parent, caller, origin, extra and json_value(extra),
+        made, used, cursor,
     )  # fmt: skip
 
 
