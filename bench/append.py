@@ -15,15 +15,15 @@ KEY = "cli:bench"
 
 
 def measure(scale: Scale, directory: Path) -> Iterator[Result]:
-    per = scale.turns_per_round
-    talk = some_turns(scale.rounds * per)
+    per, rounds = scale.turns_per_round, 3 * scale.rounds  # the disk has moods, and a median needs many of them
+    talk = some_turns(rounds * per)
     parts = [talk[start : start + per] for start in range(0, len(talk), per)]
     raw_parts = [prepared(part) for part in parts]
     with bough.connect(directory / "append.db") as store:
         raw = Raw(directory / "append-raw.db")
         raw.session(KEY)
         session = store.session(KEY)
-        whole = contest(scale.rounds, lambda n: saving(session, parts[n]), lambda n: appending(raw, raw_parts[n]))
+        whole = contest(rounds, lambda n: saving(session, parts[n]), lambda n: appending(raw, raw_parts[n]))
         yield Result(
             "append a turn: `save_turn`",
             whole.ratio,
@@ -31,9 +31,9 @@ def measure(scale: Scale, directory: Path) -> Iterator[Result]:
             detail=whole.detail(per),
             flattered=whole.flattered(per),
         )
-        cpu = cpu_contest(scale.rounds, lambda n: saving(session, parts[n]), lambda n: appending(raw, raw_parts[n]))
+        cpu = cpu_contest(rounds, lambda n: saving(session, parts[n]), lambda n: appending(raw, raw_parts[n]))
         yield Result("append a turn: `save_turn`, processor time only", cpu.ratio, detail=cpu.detail(per))
-        steps = contest(scale.rounds, lambda n: stepping(session, parts[n]), lambda n: appending(raw, raw_parts[n]))
+        steps = contest(rounds, lambda n: stepping(session, parts[n]), lambda n: appending(raw, raw_parts[n]))
         yield Result("append a turn: `turn()`, `add`, end (three commits)", steps.ratio, detail=steps.detail(per))
         raw.close()
     yield from growth(scale, directory)
