@@ -8,7 +8,6 @@ adversary who may choose both texts.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 
 try:
@@ -16,7 +15,9 @@ try:
 except ImportError:
     from hashlib import blake2b
 
-from bough.model import Block, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
+from bough.errors import Invalid
+from bough.model import ROLES, Block, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
+from bough.verbatim import canonical
 
 SIZE = 16
 
@@ -53,7 +54,9 @@ def link(parent: bytes, said: bytes) -> bytes:
 
 
 def what_was_said(message: Message) -> bytes:
-    """All that a digest covers of a message itself."""
+    """All that a digest covers of a message itself. Raises `Invalid` for what is not a message or cannot be kept."""
+    if not isinstance(message, Message) or message.role not in ROLES:
+        raise Invalid(f"A message is bough.Message with a role of {', '.join(ROLES)}, not {message!r:.80}.")
     parts = [_spoken_by(message)]
     for block in message.blocks:
         _feed(parts, block)
@@ -89,12 +92,21 @@ def _feed(parts: list[bytes], block: Block) -> None:
                 tag = b"url" if block.url is not None else b"file"
                 _fields(parts, tag, block.kind, block.mime, block.url or block.file_id or "")
         case Other():
-            _fields(parts, b"other", block.type, json.dumps(block.raw, sort_keys=True))
+            _fields(parts, b"other", block.type, canonical(block.raw))
+        case _:
+            raise Invalid(f"{block!r:.80} is not a block; nothing was saved.")
 
 
 def _fields(parts: list[bytes], tag: bytes, *texts: str) -> None:
     parts.append(tag)
     for text in texts:
-        encoded = text.encode("utf-8", "surrogatepass")
-        parts.append(b" %d:" % len(encoded))
-        parts.append(encoded)
+        data = encoded(text)
+        parts.append(b" %d:" % len(data))
+        parts.append(data)
+
+
+def encoded(text: str) -> bytes:
+    """Any text at all, as bytes. Raises `Invalid` for what is none."""
+    if not isinstance(text, str):
+        raise Invalid(f"The text of a block is a string, not {type(text).__name__}; nothing was saved.")
+    return text.encode("utf-8", "surrogatepass")

@@ -6,17 +6,33 @@ from collections.abc import Sequence
 
 from bough import lookup
 from bough.db import Database
-from bough.digest import chain
 from bough.model import Message
 from bough.saving import Entry, Saved, insert
-from bough.turns import Provenance, State, free, insert_turn, move_head
+from bough.turns import Provenance, State, find_state, free, insert_turn, move_head
 from bough.values import replace
 
+SHORT = 16
+"""Messages that are sooner drafted than looked for."""
 
-def record(db: Database, key: str, entries: list[Entry], now: int, p: Provenance) -> list[str]:
-    """Makes the session stand at the end of this dialog, storing what is not stored yet; the ids of what is new."""
+
+def look_ahead(db: Database, key: str, entries: list[Entry], digests: list[bytes]) -> None:
+    """Drafts what is probably new in a dialog, while nobody waits for the lock."""
+    known = 0
+    if len(entries) > SHORT:
+        with db.reading():
+            session = find_state(db, key)
+            known = len(_known_prefix(db, session.head, digests)) if session else 0
+    for entry in entries[known:]:
+        entry.draft  # noqa: B018
+
+
+def record(db: Database, key: str, entries: list[Entry], digests: list[bytes], now: int, p: Provenance) -> list[str]:
+    """Makes the session stand at the end of this dialog, storing what is not stored yet; the ids of what is new.
+
+    `digests` are those of the dialog, message by message.
+    """
     session, messages = free(db, key, now), [entry.message for entry in entries]
-    known = _known_prefix(db, session.head, chain(messages))
+    known = _known_prefix(db, session.head, digests)
     fresh = entries[len(known) :]
     if not fresh:
         _stand_at(db, session, known, messages, now)

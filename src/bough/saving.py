@@ -12,7 +12,7 @@ from bough.db import Database, Row
 from bough.digest import link
 from bough.errors import NotFound
 from bough.model import Message
-from bough.values import value, workpiece
+from bough.values import late_maker, value, workpiece
 
 
 @workpiece
@@ -34,6 +34,8 @@ class Entry:
     name: str | None = None
     """The id that it should have, if that is free; None for any."""
 
+    late = "draft"
+
 
 @value
 class Saved:
@@ -49,6 +51,15 @@ def one_after_another(messages: Iterable[Message], label: str | None = None) -> 
     ]
     names_for(entries)  # now, while nobody waits for the lock
     return entries
+
+
+def drafted_late(messages: Iterable[Message], label: str | None = None) -> list[Entry]:
+    """The same, but what each message becomes is worked out when it is needed, which it is not for what is stored."""
+    new = late_maker(Entry)
+    return [
+        new(Entry, message, (draft, message), after=place - 1 if place else None, label=label)
+        for place, message in enumerate(messages)
+    ]
 
 
 def names_for(entries: Sequence[Entry]) -> list[str]:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from bough import ids, lookup, sessions, turns
 from bough.codec.down import draft
+from bough.digest import chain
 from bough.errors import Busy, Conflict, Invalid, NotFound, Refused
 from bough.model import Json, Message, Node, SessionInfo, Status, Totals, TurnInfo, Usage, user
 from bough.owner import hold, let_go, new_owner
-from bough.saving import Entry, insert, one_after_another
+from bough.saving import Entry, drafted_late, insert, one_after_another
 from bough.tree import old_part, turn_starts
 from bough.turn import Turn
 from bough.turns import LEASE, Provenance, dialog_size
@@ -208,14 +209,14 @@ class Session:
         Where the dialog departs from what is stored it becomes a branch. The user's words without a reply are kept, and
         the session moves past them when the reply is recorded. Gives the ids of the messages that were new.
         """
-        from bough.recording import record
+        from bough.recording import look_ahead, record
 
-        messages = [item.message if isinstance(item, Node) else item for item in dialog]
-        entries = one_after_another(messages, self.label)
-        given = Provenance(model)
+        db, messages = self.store.db, [item.message if isinstance(item, Node) else item for item in dialog]
+        entries, digests, given = drafted_late(messages, self.label), chain(messages), Provenance(model)
+        look_ahead(db, self.key, entries, digests)
 
         def save(now: int) -> list[str]:
-            return record(self.store.db, self.key, entries, now, given)
+            return record(db, self.key, entries, digests, now, given)
 
         return retry(lambda: self.store.write(save), wait)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from binascii import b2a_base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from bough.errors import Invalid
 from bough.model import Json
@@ -31,10 +31,23 @@ def pack(value: Json, held: Held) -> str:
 
     Surrogates are left as they are: escaped, two halves of a character would come back as one.
     """
-    try:
+
+    def write() -> str:
         digger = _Digger(_places(held))
         packed = digger.dig(value)
         return MARK + _encode(packed) if digger.holes and not digger.clash else _encode(value)
+
+    return _written(write)
+
+
+def canonical(value: Json) -> str:
+    """JSON text that does not depend on the order of keys. Raises `Invalid` for what is not JSON."""
+    return _written(lambda: json.dumps(value, sort_keys=True))
+
+
+def _written(write: Callable[[], str]) -> str:
+    try:
+        return write()
     except RecursionError:
         raise Invalid("That JSON is nested too deeply to be stored; nothing was saved.") from None
     except (TypeError, ValueError) as error:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from bough import (
     Conflict,
     Invalid,
+    Message,
     NotFound,
     Refused,
     Session,
     Store,
+    Text,
     assistant,
     cli_key,
     delegate_key,
     discord_key,
     parse_key,
+    saving,
     telegram_key,
     user,
 )
+from bough.codec.down import Draft, draft
 
 
 def talk(session: Session, *exchanges: str) -> list[list[str]]:
@@ -277,3 +283,36 @@ def test_sessions_are_listed_by_their_last_use_whoever_was_used_in_between(store
     a.rewind()
     assert [info.key for info in store.sessions()] == ["a", "b"]
     assert [info.revision for info in store.sessions()] == [4, 2]
+
+
+def test_recording_again_prepares_only_what_is_new(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepared: list[Message] = []
+
+    def counted(message: Message) -> Draft:
+        prepared.append(message)
+        return draft(message)
+
+    monkeypatch.setattr(saving, "draft", counted)
+    session = store.session("s")
+    dialog = [say(str(place)) for place in range(50) for say in (user, assistant)]
+    session.record(dialog)
+    assert prepared == dialog
+    prepared.clear()
+    session.record([*dialog, user("more"), assistant("yes")])
+    assert prepared == [user("more"), assistant("yes")]
+    prepared.clear()
+    session.record([*dialog[:60], user("or less"), assistant("no")])
+    assert prepared == [user("or less"), assistant("no")]
+    assert len(session.path()) == 62
+
+
+def test_what_is_no_message_is_not_recorded(store: Store) -> None:
+    session = store.session("s")
+    known = [say(str(place)) for place in range(20) for say in (user, assistant)]
+    session.record(known)
+    bad: list[Any] = ["words", Message("nobody", (Text("x"),)), Message("user", (5,)), Message("user", (Text(5),))]  # type: ignore[arg-type]
+    for message in bad:
+        for dialog in ([message], [*known, message], [known[0], message, *known[2:]]):
+            with pytest.raises(Invalid):
+                session.record(dialog)
+    assert [node.message for node in session.path()] == known

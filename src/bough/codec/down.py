@@ -11,8 +11,7 @@ from bough import verbatim
 from bough.codec import column
 from bough.compress import compress, compress_if_it_pays
 from bough.db import Row
-from bough.digest import full_hash, what_was_said, words_said
-from bough.errors import Invalid
+from bough.digest import encoded, full_hash, what_was_said, words_said
 from bough.ids import is_plain
 from bough.model import ROLES, Block, Json, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
 from bough.tokens import MESSAGE, estimate, estimate_text
@@ -63,17 +62,16 @@ class Draft:
 
 def draft(message: Message) -> Draft:
     """The rows of a message. Raises `Invalid` for what is not a message or cannot be kept."""
-    if not isinstance(message, Message) or message.role not in ROLES:
-        raise Invalid(f"A message is bough.Message with a role of {', '.join(ROLES)}, not {message!r:.80}.")
-    if len(message.blocks) == 1 and message.envelope is None:
+    if isinstance(message, Message) and len(message.blocks) == 1 and message.envelope is None:
         (only,) = message.blocks
-        if type(only) is Text and only.extra is only.raw is None:  # nearly every message
+        if type(only) is Text and only.extra is only.raw is None and message.role in ROLES:  # nearly every message
             data = encoded(only.text)
             content, packed, blob = place_text(only.text, data)
             first = ("text", None, None, None, None, content, packed, blob, None, None)
             blobs = () if blob is None else (blob,)
             weight, said = MESSAGE + estimate_text(only.text), words_said(message, data)
             return Draft(message.role, int(message.error), None, weight, said, first, (), blobs)
+    said = what_was_said(message)  # which refuses everything else
     writer = _Writer()
     for block in message.blocks:
         writer.block(block)
@@ -81,7 +79,7 @@ def draft(message: Message) -> Draft:
     writer.finish()
     rows = [tuple(row) for row in writer.rows]
     return Draft(
-        message.role, int(message.error), envelope, estimate(message), what_was_said(message),
+        message.role, int(message.error), envelope, estimate(message), said,
         rows[0][2:] if rows else NOTHING, rows[1:], [row[9] for row in rows if row[9] is not None],
     )  # fmt: skip
 
@@ -108,8 +106,6 @@ class _Writer:
                 self._media(block, inside)
             case Other():
                 self._row(inside, "other", None, block, name=block.type)
-            case _:
-                raise Invalid(f"{block!r:.80} is not a block; nothing was saved.")
 
     def _result(self, block: ToolResult, inside: int | None) -> None:
         # Nearly every result is one plain text: it needs no row of its own.
@@ -168,12 +164,6 @@ class _Writer:
         self._row(position, kind, text, None)
         del self.held[held:]  # JSON does not repeat other JSON
         return None
-
-
-def encoded(text: str) -> bytes:
-    if not isinstance(text, str):
-        raise Invalid(f"The text of a block is a string, not {type(text).__name__}; nothing was saved.")
-    return text.encode("utf-8", "surrogatepass")
 
 
 def place_text(text: str, data: bytes) -> tuple[str | None, bytes | None, Blob | None]:
