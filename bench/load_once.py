@@ -12,10 +12,10 @@ from time import perf_counter
 
 def main(name: str, file: str, key: str) -> None:
     if name == "bough":
-        import bough
+        from bough import connect
 
         began = perf_counter()
-        with bough.connect(file) as store:
+        with connect(file) as store:
             assert store.session(key).path()
             print(perf_counter() - began)
     else:

@@ -2,6 +2,7 @@
 
 TYPE_CHECKING = False  # that of `typing`, which alone takes longer to import than the rest of this
 if TYPE_CHECKING:
+    from bough import aio
     from bough.errors import (
         Ambiguous,
         BoughError,
@@ -111,6 +112,7 @@ __all__ = [
     "Turn",
     "TurnInfo",
     "Usage",
+    "aio",
     "assistant",
     "cli_key",
     "connect",
@@ -141,6 +143,7 @@ if not TYPE_CHECKING:  # a type checker knows every name, and should know which 
                 if found is not None:
                     globals()[name] = found
                     return found
+            return import_module(f"bough.{name}")  # a room with a name of its own
         raise AttributeError(f"module 'bough' has no attribute {name!r}")
 
 

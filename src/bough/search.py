@@ -79,17 +79,26 @@ def quote(words: str) -> str | None:
 
 def snippet(text: str, words: str) -> str:
     """The text around the first of the words, on one line."""
-    place, length = len(text), 0
+    place, length, lowered = len(text), 0, text.lower()
     for word in words.split():
         bare = word.strip("\"'.,;:!?()")
-        if bare and (found := re.search(re.escape(bare), text, re.IGNORECASE)) and found.start() < place:
-            place, length = found.start(), len(bare)
+        if bare and 0 <= (found := _place(bare, text, lowered)) < place:
+            place, length = found, len(bare)
     if place == len(text):
         place = 0
     start = max(0, place - (SNIPPET - length) // 2)
     piece = text[start : start + SNIPPET]
     before, after = "…" if start else "", "…" if start + SNIPPET < len(text) else ""
     return before + " ".join(piece.split()) + after
+
+
+def _place(word: str, text: str, lowered: str) -> int:
+    """Where a word first stands in a text, in whatever case; -1 if nowhere."""
+    if len(lowered) == len(text) and (found := lowered.find(word.lower())) >= 0:
+        return found
+    # Some letters change their number with their case, and some have two forms in one: a pattern knows, and is slow.
+    match = re.search(re.escape(word), text, re.IGNORECASE)
+    return match.start() if match else -1
 
 
 def is_behind(db: Database) -> bool:

@@ -117,6 +117,23 @@ def test_a_session_finds_what_it_shares_with_the_one_it_was_forked_from(store: S
     assert found(store, "pear", session=fork.key) == []
 
 
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("Needle", "nEEDLE"),
+        ("needle", "haystack needle"),
+        ("İİİ NEEDLE", "needle"),  # a capital that becomes two letters
+        ("ΟΔΟΣ", "οδοσ"),  # a letter with two small forms
+        ("C++", "c++"),
+    ],
+)
+def test_a_snippet_shows_the_word_in_whatever_case(store: Store, said: str, asked: str) -> None:
+    store.save_messages([Save(user(f"{'straw ' * 200}haystack{' straw' * 200} {said} {'straw ' * 200}"))])
+    (hit,) = store.search(asked)
+    assert (said in hit.snippet) is ("haystack" not in asked)
+    assert ("haystack" in hit.snippet) is ("haystack" in asked)
+
+
 def test_a_hit_has_a_snippet_a_session_and_on_demand_a_path(store: Store) -> None:
     session = store.session("s")
     (ids,) = talk(session, "x")
