@@ -54,7 +54,7 @@ def _build(cls: type[T], own: dict[str, Any]) -> type[T]:
         return maker(made)(made, *given, **named)  # type: ignore[no-any-return]
 
     about = {"__slots__": names, "__match_args__": names, "__new__": __new__, "__repr__": _repr}
-    about |= {"_maker": None, "_defaults": defaults}
+    about |= {"_maker": None, "_late_maker": None, "_defaults": defaults}
     if "late" in inherited:
         about["__slots__"] = *names, "_source"
     made: type[T] = type(cls.__name__, cls.__bases__, {**about, **_comparisons(names), **own, **inherited})
@@ -72,7 +72,9 @@ def maker(cls: type[Any]) -> Callable[..., Any]:
 
 def late_maker(cls: type[Any]) -> Callable[..., Any]:
     """As `maker`, but in the place of the late field goes what works it out: a function and its arguments."""
-    return _compile(cls, tuple("_source" if name == cls.late else name for name in cls.__match_args__))
+    if cls._late_maker is None:
+        cls._late_maker = _compile(cls, tuple("_source" if name == cls.late else name for name in cls.__match_args__))
+    return cls._late_maker  # type: ignore[no-any-return]
 
 
 def _compile(cls: type[Any], names: tuple[str, ...]) -> Callable[..., Any]:
