@@ -13,7 +13,7 @@ from typing import IO, Any
 
 TABLES = {"window_log": 14, "hash_log": 11, "chain_log": 10, "search_log": 1, "min_match": 4}
 """Level 3, with tables of a few KB. Who has just waited for a disk or a model finds nothing in the processor's cache:
-then these take two thirds of the time, and what they make is 0.5 % larger."""
+then these take three quarters of the time, and what they make is 0.5 % larger."""
 LONG_LEVEL = 5
 """For what is stored once and read seldom: a twentieth smaller, for half a millisecond in 100 KB."""
 SAMPLE = 16_384
