@@ -142,7 +142,8 @@ class Unpacking:
         )  # fmt: skip
 
     def _insert(self, entries: list[Entry], names: dict[str, int], now: int) -> None:
-        insert(self.db, entries, now)
+        if entries:
+            insert(self.db, entries, now)
         self.db.run_many("give_external", [(SOURCE, column(name), n, None) for name, n in names.items()])
         self.added += len(entries)
 

@@ -50,14 +50,14 @@ def digest(message: Message, parent: bytes = b"") -> bytes:
 
 def link(parent: bytes, said: bytes) -> bytes:
     """The digest of what was said after what `parent` is the digest of."""
-    return short_hash(parent + said)
+    return blake2b(parent + said, digest_size=SIZE).digest()
 
 
 def what_was_said(message: Message) -> bytes:
     """All that a digest covers of a message itself. Raises `Invalid` for what is not a message or cannot be kept."""
     if not isinstance(message, Message) or message.role not in ROLES:
         raise Invalid(f"A message is bough.Message with a role of {', '.join(ROLES)}, not {message!r:.80}.")
-    parts = [_spoken_by(message)]
+    parts = [b"%b %d;" % (message.role.encode(), message.error)]
     for block in message.blocks:
         _feed(parts, block)
     return b"".join(parts)
@@ -65,11 +65,7 @@ def what_was_said(message: Message) -> bytes:
 
 def words_said(message: Message, text: bytes) -> bytes:
     """The same of a message that is one text, which the caller has encoded already."""
-    return b"%btext %d:%b" % (_spoken_by(message), len(text), text)
-
-
-def _spoken_by(message: Message) -> bytes:
-    return b"%b %d;" % (message.role.encode(), message.error)
+    return b"%b %d;text %d:%b" % (message.role.encode(), message.error, len(text), text)
 
 
 def _feed(parts: list[bytes], block: Block) -> None:
@@ -100,9 +96,8 @@ def _feed(parts: list[bytes], block: Block) -> None:
 def _fields(parts: list[bytes], tag: bytes, *texts: str) -> None:
     parts.append(tag)
     for text in texts:
-        data = encoded(text)
-        parts.append(b" %d:" % len(data))
-        parts.append(data)
+        data = text.encode("utf-8", "surrogatepass") if type(text) is str else encoded(text)
+        parts.append(b" %d:%b" % (len(data), data))
 
 
 def encoded(text: str) -> bytes:

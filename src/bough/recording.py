@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bough import lookup
 from bough.db import Database
 from bough.model import Message
-from bough.saving import Entry, Saved, insert
+from bough.saving import Entry, insert
 from bough.turns import Provenance, State, find_state, free, insert_turn, move_head
 from bough.values import replace
 
@@ -39,26 +39,26 @@ def record(db: Database, key: str, entries: list[Entry], digests: list[bytes], n
         return []
     anchor = known[-1] if known else None
     head = _last_reply(known, messages)
-    saved: list[Saved] = []
+    saved: list[str] = []
     for turn in _split(fresh):
         turn[0].parent, turn[0].after = anchor, None
         for before, entry in enumerate(turn[1:]):
             entry.after = before
         unfinished = _unfinished(db, session.n, anchor) if turn[0].message.role != "user" else None
         added = insert(db, turn, now + len(saved), turn=unfinished or 0)
-        anchor = added[-1].n
+        anchor = added.last
         complete = turn[-1].message.role != "user"
         if unfinished:
             db.run("cut_turn", anchor, unfinished)
             db.run("end_turn", "complete" if complete else "interrupted", None, now, unfinished)
         else:
             place = replace(session, head=turn[0].parent)
-            insert_turn(db, place, added[0].n, anchor, "complete" if complete else "interrupted", p, None, now, now)
+            insert_turn(db, place, added.first, anchor, "complete" if complete else "interrupted", p, None, now, now)
         head = anchor if complete else head
-        saved += added
+        saved += added.ids
     if head is not None and head != session.head:
         move_head(db, session.n, head, now)
-    return [one.id for one in saved]
+    return saved
 
 
 def _known_prefix(db: Database, head: int | None, digests: list[bytes]) -> list[int]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
+from typing import Any, TypeAlias
 
 from bough import ids
 from bough.codec import column, json_list
@@ -39,18 +41,25 @@ class Entry:
 
 @value
 class Saved:
-    n: int
-    id: str
+    """What messages that were stored together are called. Their numbers follow one another."""
+
+    first: int
+    """The number of the first one."""
+    ids: list[str]
+
+    @property
+    def last(self) -> int:
+        """The number of the last one."""
+        return self.first + len(self.ids) - 1
 
 
-def one_after_another(messages: Iterable[Message], label: str | None = None) -> list[Entry]:
+def one_after_another(messages: Sequence[Message], label: str | None = None) -> list[Entry]:
     """Entries that form a chain; `insert` is told what the first one follows."""
-    entries = [
-        Entry(message, draft(message), after=place - 1 if place else None, label=label)
+    names = iter(ids.mint_many(len(messages), ids.LENGTH))  # now, while nobody waits for the lock
+    return [
+        Entry(message, draft(message), None, place - 1 if place else None, label, name=next(names))
         for place, message in enumerate(messages)
     ]
-    names_for(entries)  # now, while nobody waits for the lock
-    return entries
 
 
 def drafted_late(messages: Iterable[Message], label: str | None = None) -> list[Entry]:
@@ -62,35 +71,24 @@ def drafted_late(messages: Iterable[Message], label: str | None = None) -> list[
     ]
 
 
+_name: Callable[[Entry], Any] = attrgetter("name")
+
+
 def names_for(entries: Sequence[Entry]) -> list[str]:
     """The ids that entries should have. Those that do not care are given random ones."""
-    names = [entry.name for entry in entries if entry.name is not None]
-    if len(names) == len(entries):
-        return names
-    nameless = [entry for entry in entries if entry.name is None]
-    for entry, name in zip(nameless, ids.mint_many(len(nameless), ids.LENGTH), strict=True):
-        entry.name = name
-    return names_for(entries)
+    names = list(map(_name, entries))
+    if None in names:
+        nameless = [entry for entry in entries if entry.name is None]
+        for entry, name in zip(nameless, ids.mint_many(len(nameless), ids.LENGTH), strict=True):
+            entry.name = name
+        return names_for(entries)
+    return names
 
 
-@value
-class Ground:
-    """What a node stands on: what it takes over from its parent."""
-
-    digest: bytes = b""
-    time: int = 0
-    weight: int = 0
-    summary: int | None = None
-
-    def under(self, entry: Entry, n: int, now: int) -> Ground:
-        """The ground of a child. Its time is later than the parent's, whatever the clock says."""
-        time = now if entry.created_at is None else min(entry.created_at, now)
-        return Ground(
-            link(self.digest, entry.draft.said),
-            max(time, self.time + 1),
-            self.weight + entry.draft.weight,
-            n if entry.kind == "summary" else self.summary,
-        )
+Ground: TypeAlias = tuple[bytes, int, int, int | None]
+"""What a node gives its children: its digest, its time, the tokens up to it, the summary that covers what is before."""
+BARE: Ground = b"", 0, 0, None
+"""What a root stands on."""
 
 
 @value
@@ -105,13 +103,12 @@ class Place:
 
 def insert(
     db: Database, entries: Sequence[Entry], now: int, turn: int | None = None, place: Place | None = None
-) -> list[Saved]:
-    """Stores the entries and says under which names. `turn` is a turn's number; with 0 the first entry opens one.
+) -> Saved:
+    """Stores the entries, of which there is at least one, and says under which names.
 
-    `place` is that of the first entry, if the caller has just read it together with `names_for` them all.
+    `turn` is a turn's number; with 0 the first entry opens one. `place` is that of the first entry, if the caller has
+    just read it together with `names_for` them all.
     """
-    if not entries:
-        return []
     names = names_for(entries)
     if place is None:
         place = find_place(db, entries[0].parent, names)
@@ -119,31 +116,39 @@ def insert(
         names = _free_names(db, names)
     grounds, first = {entries[0].parent: place.ground}, place.highest + 1
     turn = first if turn == 0 else turn
-    held = hold(db, [blob for entry in entries for blob in entry.draft.blobs])
-    messages, blocks = [], []
+    messages: list[Row] = []
+    blocks: list[Row] = []
+    blobs: list[Blob] = []
+    for entry in entries:
+        blobs += entry.draft.blobs
+    held = hold(db, blobs) if blobs else {}
     for order, entry in enumerate(entries):
         n, d = first + order, entry.draft
         parent = entry.parent if entry.after is None else first + entry.after
         if parent not in grounds:
             grounds[parent] = find_place(db, parent).ground
-        grounds[n] = ground = grounds[parent].under(entry, n, now + order)
+        digest, before, weight, summary = grounds[parent]
+        digest, weight = link(digest, d.said), weight + d.weight
+        made = now + order if entry.created_at is None else min(entry.created_at, now + order)
+        made = max(made, before + 1)  # later than the parent, whatever the clock says
+        summary = n if entry.kind == "summary" else summary
+        grounds[n] = digest, made, weight, summary
         block, further = d.holding(held) if d.blobs else (d.first, d.further)
         messages.append((
             n, names[order], parent, len(further), entry.turn or turn, d.role,
-            None if entry.kind == "message" else entry.kind, entry.covers, ground.summary, ground.weight,
-            column(entry.label), d.error, ground.digest, d.envelope, ground.time, *block,
+            None if entry.kind == "message" else entry.kind, entry.covers, summary, weight,
+            entry.label and column(entry.label), d.error, digest, d.envelope, made, *block,
         ))  # fmt: skip
-        blocks += [(n, *row) for row in further]
+        if further:
+            blocks += [(n, *row) for row in further]
     db.run_many("insert_message", messages)
     if blocks:
         db.run_many("insert_block", blocks)
-    return [Saved(n, name) for n, name in enumerate(names, first)]
+    return Saved(first, names)
 
 
 def hold(db: Database, blobs: Sequence[Blob]) -> dict[bytes, int]:
     """The numbers of blobs that are stored now, or were before, by their digests."""
-    if not blobs:
-        return {}
     times = Counter(blob.digest for blob in blobs)
     held: dict[bytes, int] = dict(db.rows_many("hold_blob", list(times.items())))
     fresh = {blob.digest: blob for blob in blobs if blob.digest not in held}
@@ -185,9 +190,9 @@ def find_place(db: Database, parent: int | None, names: Sequence[str] = ()) -> P
 
 def place_of(parent: int | None, row: Row) -> Place:
     """The place that a row tells: the highest number, the names that are taken, what the parent gives its children."""
-    highest, taken, digest, *rest = row
+    highest, taken, digest, time, weight, summary = row
     if parent is None:
-        return Place(highest, taken, Ground())
+        return Place(highest, taken, BARE)
     if digest is None:
         raise NotFound("The message to continue from was deleted in the meantime; nothing was saved.")
-    return Place(highest, taken, Ground(digest, *rest))
+    return Place(highest, taken, (digest, time, weight, summary))

@@ -190,14 +190,15 @@ class Session:
         With `after`, only if the session still stands at that message: otherwise `Conflict`. Raises `Busy` when another
         turn stays open for longer than `wait`, and `Invalid` for a turn that ends with the user's words.
         """
-        entries = one_after_another(messages, self.label)
-        counted = usage if usage and sum(message.role == "assistant" for message in messages) == 1 else None
-        given = Provenance(
-            model, provider, request_id, usage or Usage(), dialog_size(counted), instructions, metadata=metadata or {}
-        )
+        entries = one_after_another(list(messages), self.label)
+        given = Provenance(model, provider, request_id, instructions=instructions, metadata=metadata or {})
+        if usage is not None:
+            alone = sum(entry.message.role == "assistant" for entry in entries) == 1
+            given.usage, given.context_tokens = usage, dialog_size(usage) if alone else None
 
         def save(now: int) -> list[str]:
-            given.caller, given.caller_call = self._caller_numbers()
+            if self._caller is not None:
+                given.caller, given.caller_call = self._caller_numbers()
             expected = None if after is None else lookup.number(self.store.db, after)
             return turns.save_turn(self.store.db, self.key, entries, now, given, idempotency_key, expected)
 
@@ -243,9 +244,9 @@ class Session:
             if lookup.id_of(db, session.head) != path[-1].id:
                 raise Conflict(f"Session {self.key!r} moved on while it was being summarised; nothing was added.")
             entry.parent, entry.covers = session.head, lookup.number(db, old[-1].id)
-            (saved,) = insert(db, [entry], now)
-            turns.move_head(db, session.n, saved.n, now)
-            return saved.id
+            saved = insert(db, [entry], now)
+            turns.move_head(db, session.n, saved.last, now)
+            return saved.ids[0]
 
         return self.store.write(add)
 

@@ -84,7 +84,7 @@ class Store:
         places = {id(save): place for place, save in enumerate(saves)}
         wanted = {check_id(parent) for save in saves if not isinstance(parent := save.parent_id, (Save, type(None)))}
 
-        def work(now: int) -> list[saving.Saved]:
+        def work(now: int) -> saving.Saved:
             numbers = lookup.numbers(self.db, sorted(wanted))
             for place, (save, entry) in enumerate(zip(saves, entries, strict=True)):
                 if isinstance(save.parent_id, Save):
@@ -95,7 +95,7 @@ class Store:
                     entry.parent = numbers[save.parent_id]
             return saving.insert(self.db, entries, now)
 
-        return [saved.id for saved in self.write(work)]
+        return self.write(work).ids if entries else []
 
     def get_messages(self, ids: Sequence[str]) -> list[Node]:
         """The messages with these ids, in this order. Raises `NotFound` naming the ones that are not there."""

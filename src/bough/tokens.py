@@ -40,8 +40,10 @@ def estimate_block(block: Block) -> int:
             return estimate_text(str(block.raw))
 
 
-def estimate_text(text: str) -> int:
-    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+def estimate_text(text: str, size: int | None = None) -> int:
+    """The tokens of a text, probably. Who knows its size in UTF-8 saves the time of finding out."""
+    if size is None:
+        size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
     dense = size > 200 and " " not in text[:200] and re.match(DENSE, text) is not None
     return -int(-size // (DENSE_BYTES_PER_TOKEN if dense else BYTES_PER_TOKEN))
 

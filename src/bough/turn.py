@@ -121,8 +121,8 @@ class Turn:
             )
             saved = store.write(lambda now: turns.extend(store.db, self._opened, entries, news, now, self._lease))
             self._opened.provenance = news
-            self._opened.last = saved[-1].n if saved else self._opened.last
-        return [one.id for one in saved]
+            self._opened.last = saved.last
+        return saved.ids
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

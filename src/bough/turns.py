@@ -51,6 +51,10 @@ class Provenance:
             return None
         return short_hash(self.instructions.encode("utf-8", "surrogatepass"))
 
+    @property
+    def kept_metadata(self) -> str | None:
+        return json_text(dict(self.metadata)) if self.metadata else None
+
 
 def dialog_size(usage: Usage | None) -> int | None:
     """What one reply's counts say of the size of the dialog that it ends."""
@@ -185,10 +189,11 @@ def open_turn(
     if idempotency_key is not None and (done := completed(db, session.n, idempotency_key)):
         return _reload(db, done, session.n, owner, repeated=True)
     entry.parent = session.head
-    (first,) = insert(db, [entry], now, turn=0, place=session.place)
-    insert_turn(db, session, first.n, first.n, "running", provenance, idempotency_key, now, None)
-    db.run("take_lease", first.n, owner, now + int(lease * 1_000_000), session.n)
-    return Opened(first.n, first.id, session.n, session.head, first.n, owner, provenance)
+    saved = insert(db, [entry], now, turn=0, place=session.place)
+    n, (id,) = saved.first, saved.ids
+    insert_turn(db, session, n, n, "running", provenance, idempotency_key, now, None)
+    db.run("take_lease", n, owner, now + int(lease * 1_000_000), session.n)
+    return Opened(n, id, session.n, session.head, n, owner, provenance)
 
 
 def reopen(db: Database, key: str, turn: int, now: int, owner: str, lease: float) -> Opened:
@@ -207,18 +212,19 @@ def reopen(db: Database, key: str, turn: int, now: int, owner: str, lease: float
     return opened
 
 
-def extend(db: Database, turn: Opened, entries: list[Entry], p: Provenance, now: int, lease: float) -> list[Saved]:
-    """Adds what the run has produced, and how it came about; the lease begins anew."""
+def extend(db: Database, turn: Opened, entries: list[Entry], p: Provenance, now: int, lease: float) -> Saved:
+    """Adds what the run has produced, if anything, and how it came about; the lease begins anew."""
     check_owner(db, turn)
+    saved = Saved(turn.last + 1, [])
     if entries:
         entries[0].parent = turn.last
         db.run("drop_sketch", turn.n)
-    saved = insert(db, entries, now, turn.n)
-    u, last = p.usage, saved[-1].n if saved else turn.last
+        saved = insert(db, entries, now, turn.n)
+    u = p.usage
     db.run(
-        "extend_turn", last, p.model, p.provider, p.request_id,
+        "extend_turn", saved.last, p.model, p.provider, p.request_id,
         u.input_tokens, u.output_tokens, u.cached_tokens, u.reasoning_tokens, u.cost, p.context_tokens,
-        p.instructions_digest, json_text(dict(p.metadata) or None), p.first_token_at, turn.n,
+        p.instructions_digest, p.kept_metadata, p.first_token_at, turn.n,
     )  # fmt: skip
     db.run("take_lease", turn.n, turn.owner, now + int(lease * 1_000_000), turn.session)
     return saved
@@ -274,9 +280,9 @@ def settle(db: Database, turn: int, now: int) -> bool:
     label, pairs = json.loads(row[0])
     blocks = tuple(Text(text) if kind == "text" else Thinking(text) for kind, text in pairs)
     message = Message("assistant", blocks, error=True)
-    (saved,) = insert(db, [Entry(message, draft(message), parent=span[0], label=label)], now, turn)
+    saved = insert(db, [Entry(message, draft(message), parent=span[0], label=label)], now, turn)
     db.run("drop_sketch", turn)
-    db.run("cut_turn", saved.n, turn)
+    db.run("cut_turn", saved.last, turn)
     return True
 
 
@@ -305,9 +311,9 @@ def save_turn(
         raise Conflict(f"Session {key!r} has moved on since then; nothing was saved. Fork, or read it again.")
     entries[0].parent = session.head
     saved = insert(db, entries, now, turn=0, place=session.place)
-    insert_turn(db, session, saved[0].n, saved[-1].n, "complete", provenance, idempotency_key, now, now)
-    move_head(db, session.n, saved[-1].n, now, session.newest)
-    return [one.id for one in saved]
+    insert_turn(db, session, saved.first, saved.last, "complete", provenance, idempotency_key, now, now)
+    move_head(db, session.n, saved.last, now, session.newest)
+    return saved.ids
 
 
 def completed(db: Database, session: int, idempotency_key: str) -> int | None:
@@ -346,7 +352,7 @@ def turn_row(
     return (
         first, session.n, idempotency_key, session.head, last, status, p.model, p.provider, p.request_id,
         u.input_tokens, u.output_tokens, u.cached_tokens, u.reasoning_tokens, u.cost, p.context_tokens,
-        p.instructions_digest, p.caller, p.caller_call, column(error), json_text(dict(p.metadata) or None), started,
+        p.instructions_digest, p.caller, p.caller_call, error and column(error), p.kept_metadata, started,
         p.first_token_at, finished,
     )  # fmt: skip
 

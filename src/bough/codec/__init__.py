@@ -22,7 +22,9 @@ BESIDE = ("extra", "raw", "envelope")
 
 def column(text: str | None) -> str | None:
     """A short text for a column of any database; what no column takes is escaped."""
-    if text is None or (is_plain(text) and not text.startswith(ESCAPE)):
+    if text is None or (text.isascii() and text.isprintable()):  # nearly every one
+        return text
+    if is_plain(text) and not text.startswith(ESCAPE):
         return text
     return ESCAPE + text.encode("utf-8", "surrogatepass").hex()
 

@@ -5,12 +5,11 @@ so that the transaction that stores them is short.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from bough import verbatim
 from bough.codec import column
 from bough.compress import compress, compress_if_it_pays
-from bough.db import Row
 from bough.digest import encoded, full_hash, what_was_said, words_said
 from bough.ids import is_plain
 from bough.model import ROLES, Block, Json, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
@@ -20,7 +19,8 @@ from bough.values import value
 PACK_FROM = 512
 BLOB_FROM = 8192
 JSON_INLINE = 512
-NOTHING: Row = (None,) * 10
+Cells: TypeAlias = Sequence[Any]
+NOTHING: Cells = (None,) * 10
 """What stands in the place of a first block."""
 
 
@@ -45,17 +45,17 @@ class Draft:
     """In estimated tokens."""
     said: bytes
     """What its digest covers."""
-    first: Row
+    first: Cells
     """Of the first block: type, modality, mime, call_id, name, content, packed, Blob or None, extra, raw."""
-    further: Sequence[Row] = ()
+    further: Sequence[Cells] = ()
     """Of each block after it: position, inside, and then the same."""
     blobs: Sequence[Blob] = ()
 
-    def holding(self, held: Mapping[bytes, int]) -> tuple[Row, list[Row]]:
+    def holding(self, held: Mapping[bytes, int]) -> tuple[Cells, Sequence[Cells]]:
         """The rows of the first block and of the further ones, with the numbers of blobs, by their digests, in them."""
 
-        def numbered(row: Row) -> Row:
-            return tuple(held[item.digest] if isinstance(item, Blob) else item for item in row)
+        def numbered(row: Cells) -> Cells:
+            return [held[item.digest] if isinstance(item, Blob) else item for item in row]
 
         return numbered(self.first), [numbered(row) for row in self.further]
 
@@ -69,19 +69,16 @@ def draft(message: Message) -> Draft:
             content, packed, blob = place_text(only.text, data)
             first = ("text", None, None, None, None, content, packed, blob, None, None)
             blobs = () if blob is None else (blob,)
-            weight, said = MESSAGE + estimate_text(only.text), words_said(message, data)
+            weight, said = MESSAGE + estimate_text(only.text, len(data)), words_said(message, data)
             return Draft(message.role, int(message.error), None, weight, said, first, (), blobs)
     said = what_was_said(message)  # which refuses everything else
     writer = _Writer()
     for block in message.blocks:
         writer.block(block)
-    envelope = writer.json(message.envelope, "envelope", None)
+    envelope = None if message.envelope is None else writer.json(message.envelope, "envelope", None)
     writer.finish()
-    rows = [tuple(row) for row in writer.rows]
-    return Draft(
-        message.role, int(message.error), envelope, estimate(message), said,
-        rows[0][2:] if rows else NOTHING, rows[1:], [row[9] for row in rows if row[9] is not None],
-    )  # fmt: skip
+    head, further = (writer.rows[0][2:], writer.rows[1:]) if writer.rows else (NOTHING, ())
+    return Draft(message.role, int(message.error), envelope, estimate(message), said, head, further, writer.blobs)
 
 
 class _Writer:
@@ -90,6 +87,7 @@ class _Writer:
     def __init__(self) -> None:
         self.rows: list[list[Any]] = []
         self.held: list[str | bytes | None] = []
+        self.blobs: list[Blob] = []
         self._json: list[tuple[int, int, Json]] = []
 
     def block(self, block: Block, inside: int | None = None) -> None:
@@ -123,7 +121,8 @@ class _Writer:
             kind, content = ("media_url", block.url) if block.url is not None else ("media_file", block.file_id)
         position = self._row(inside, kind, content, block, modality=block.kind, mime=block.mime, name=block.name)
         if block.data is not None:
-            self.rows[position][9] = make_blob(bytes(block.data))
+            self.rows[position][9] = blob = make_blob(bytes(block.data))
+            self.blobs.append(blob)
             self.held[position] = bytes(block.data)
 
     def _row(
@@ -140,9 +139,12 @@ class _Writer:
     ) -> int:
         position = len(self.rows)
         places = (None, None, None) if content is None else place_text(content, encoded(content))
-        self.rows.append(
-            [position, inside, kind, modality, column(mime), column(call_id), column(name), *places, None, None]
-        )
+        if places[2] is not None:
+            self.blobs.append(places[2])
+        self.rows.append([
+            position, inside, kind, modality, mime and column(mime), call_id and column(call_id),
+            name and column(name), *places, None, None,
+        ])  # fmt: skip
         self.held.append(content)
         if block is not None and not block.extra is block.raw is None:
             self._json += [(position, 10, block.extra), (position, 11, block.raw)]

@@ -29,6 +29,8 @@ Journal = Literal["wal", "truncate"]
 
 T = TypeVar("T")
 
+DRIVER = (apsw.Error, UnicodeError)
+"""What the driver raises."""
 WINDOW = 4_194_304
 FIXED = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
 """The first releases, newest line first, in which two checkpoints cannot lose a committed transaction in WAL mode."""
@@ -45,7 +47,6 @@ class SQLite:
     ) -> None:
         # What lies beside the file must lie beside the real one, wherever the program goes from here.
         self.path = os.path.realpath(path)
-        self._translated = translated(self.path)
         self._sql = read_statements("sqlite")
         self.patience = patience
         self.journal: Journal = journal if wal_is_safe(apsw.sqlite_lib_version()) else "truncate"
@@ -55,31 +56,48 @@ class SQLite:
         self._connection: apsw.Connection | None = None
         self._gate = Gate("", patience)
         self._log = Log()
-        self._closed = self._inherited = self._holding = False
+        self._inherited: apsw.Connection | None = None
+        """What a forked process got in the middle of a transaction: never used, and never closed."""
+        self._closed = self._holding = False
         self._open()
         forks.watch(self)
 
     # The three verbs ------------------------------------------------------------------------------------------------
 
     def rows(self, name: str, *params: Value) -> list[Row]:
-        with self._mutex, self._translated:
-            return self._use().execute(self._sql[name], params).fetchall()
+        with self._mutex:
+            try:
+                return (self._connection or self._use()).execute(self._sql[name], params).fetchall()
+            except DRIVER as error:
+                raise translation(self.path, error) from None
 
     def row(self, name: str, *params: Value) -> Row | None:
-        with self._mutex, self._translated:
-            return self._use().execute(self._sql[name], params).fetchone()
+        with self._mutex:
+            try:
+                return (self._connection or self._use()).execute(self._sql[name], params).fetchone()
+            except DRIVER as error:
+                raise translation(self.path, error) from None
 
     def run(self, name: str, *params: Value) -> None:
-        with self._mutex, self._translated:
-            self._use().execute(self._sql[name], params)
+        with self._mutex:
+            try:
+                (self._connection or self._use()).execute(self._sql[name], params)
+            except DRIVER as error:
+                raise translation(self.path, error) from None
 
     def run_many(self, name: str, params: Iterable[Sequence[Value]]) -> None:
-        with self._mutex, self._translated:
-            self._use().executemany(self._sql[name], params)
+        with self._mutex:
+            try:
+                (self._connection or self._use()).executemany(self._sql[name], params)
+            except DRIVER as error:
+                raise translation(self.path, error) from None
 
     def rows_many(self, name: str, params: Iterable[Sequence[Value]]) -> list[Row]:
-        with self._mutex, self._translated:
-            return self._use().executemany(self._sql[name], params).fetchall()
+        with self._mutex:
+            try:
+                return (self._connection or self._use()).executemany(self._sql[name], params).fetchall()
+            except DRIVER as error:
+                raise translation(self.path, error) from None
 
     # Transactions ---------------------------------------------------------------------------------------------------
 
@@ -102,7 +120,7 @@ class SQLite:
         """Does the work in a transaction of its own."""
 
         def whole() -> T:
-            connection = self._use()
+            connection = self._connection or self._use()
             try:
                 connection.execute("BEGIN IMMEDIATE")
                 self._log.make_good()
@@ -112,21 +130,25 @@ class SQLite:
             finally:
                 roll_back(connection)  # if the work failed, or the commit, or somebody pressed Ctrl+C
 
-        with self._translated:
+        try:
             return self._gate.through(whole)
+        except DRIVER as error:
+            raise translation(self.path, error) from None
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        with self._mutex, self._translated:
-            connection = self._use()
+        with self._mutex:
+            connection = self._connection or self._use()
             if connection.in_transaction:
                 yield
-            else:
-                try:
-                    connection.execute("BEGIN")
-                    yield
-                finally:
-                    roll_back(connection)
+                return
+            try:
+                connection.execute("BEGIN")
+                yield
+            except DRIVER as error:
+                raise translation(self.path, error) from None
+            finally:
+                roll_back(connection)
 
     # The file -------------------------------------------------------------------------------------------------------
 
@@ -195,7 +217,7 @@ class SQLite:
     def close(self) -> None:
         with self._mutex:
             self._closed = True
-            if self._connection is not None and not self._inherited:
+            if self._connection is not None:
                 with suppress(apsw.Error):
                     self._connection.execute("PRAGMA optimize")
                 self._let_go()
@@ -208,7 +230,7 @@ class SQLite:
     def _use(self) -> apsw.Connection:
         if self._closed:
             raise Refused("This store is closed; connect again.")
-        if self._inherited:
+        if self._inherited is not None:
             raise Refused("This process was forked in the middle of a transaction; it cannot use the store.")
         return self._connection or self._open()
 
@@ -229,7 +251,7 @@ class SQLite:
     def after_fork(self, child: bool) -> None:
         if child:
             self._mutex = threading.RLock()
-            self._inherited = self._connection is not None
+            self._inherited, self._connection = self._connection, None
             self._gate.close()  # an inherited lock would outlive the process that took it
             self._log = Log()
         elif self._holding:
@@ -334,24 +356,17 @@ NO_QUERY = ("fts5: ", "unterminated string", "no such column: ", "unknown specia
 """How SQLite begins to speak of a query that somebody wrote; our own statements make none of these mistakes."""
 
 
-class translated:
-    """Turns the driver's errors into bough's. A class, because every statement passes through it."""
-
-    __slots__ = ("path",)
-
-    def __init__(self, path: StrPath) -> None:
-        self.path = path
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if error is not None and (ours := translation(self.path, error)) is not None:
-            raise ours from None
+@contextmanager
+def translated(path: StrPath) -> Iterator[None]:
+    """Turns the driver's errors into bough's. What every turn passes through does so itself: this takes its time."""
+    try:
+        yield
+    except DRIVER as error:
+        raise translation(path, error) from None
 
 
-def translation(path: StrPath, error: BaseException) -> BoughError | None:
-    """What an error of the driver means, what was kept and what to do; None for any other error."""
+def translation(path: StrPath, error: apsw.Error | UnicodeError) -> BoughError:
+    """What an error of the driver means, what was kept and what to do."""
     name = repr(str(path))
     match error:
         case apsw.BusyError():
@@ -378,6 +393,4 @@ def translation(path: StrPath, error: BaseException) -> BoughError | None:
             return StorageError(f"The disk of {name} failed: {error}. What was acknowledged before is kept.")
         case apsw.SQLError() if str(error).startswith(NO_QUERY):
             return Invalid(f"The query cannot be understood: {str(error).removeprefix('fts5: ')}.")
-        case apsw.Error():
-            return StorageError(f"{name}: {error}")
-    return None
+    return StorageError(f"{name}: {error}")
