@@ -16,7 +16,7 @@ import pytest
 
 import bough
 from bough import Media, Save, Store, trash, user
-from bough.db import files
+from bough.db import files, read_statements
 from bough.db.migrations import APPLICATION_ID, SCHEMA, VERSION
 from bough.db.sqlite import SQLite, wal_is_safe
 
@@ -533,10 +533,10 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(tmp_path: Path, sql: s
 
 
 def shape(connection: apsw.Connection) -> list[tuple[str, ...]]:
-    """What the schema says, without comments, white space, and a table that SQLite never gives up."""
+    """What the schema says, without comments, white space, and the tables that SQLite makes for itself."""
     rows = connection.execute(
-        "SELECT type, name, tbl_name, ifnull(sql, '') FROM sqlite_master WHERE name <> 'sqlite_sequence' "
-        "ORDER BY type, name"
+        "SELECT type, name, tbl_name, ifnull(sql, '') FROM sqlite_master "
+        "WHERE name NOT LIKE 'sqlite_seq%' AND name NOT LIKE 'sqlite_stat%' ORDER BY type, name"
     )
     return [(*row[:3], re.sub(r"\s+", " ", re.sub(r"--[^\n]*", "", row[3])).strip()) for row in rows]
 
@@ -599,6 +599,49 @@ def test_a_file_of_the_first_schema_keeps_everything(tmp_path: Path) -> None:
         store.session("cli:b")
         assert store.db.row("session_numbers") == (8,)  # a turn may still remember the seventh
     assert (tmp_path / "a.db.v1.backup").exists()
+
+
+def test_a_file_of_the_second_schema_keeps_every_branch(tmp_path: Path) -> None:
+    path, old = tmp_path / "a.db", tmp_path / "old"
+    old.mkdir()
+    for step in (Path(SCHEMA) / "migrations").glob("000[12]-*.sqlite.sql"):
+        (old / step.name).write_bytes(step.read_bytes())
+    with Store(SQLite(path, migrations=old)) as store:
+        session = store.session("cli:a")
+        question, *_, answer = session.save_turn(steps("one", 4))
+        session.save_turn(steps("two", 2))
+        other = session.fork(question)
+        side = other.save_turn([user("Or so?"), bough.assistant("Or so.")])[0]
+        before = {node.id: node.parent_id for node in store.list_messages()}
+        below = [[node.id for node in store.children(name)] for name in (question, answer)]
+    with bough.connect(path) as store:
+        assert {node.id: node.parent_id for node in store.list_messages()} == before
+        assert [[node.id for node in store.children(name)] for name in (question, answer)] == below
+        assert side in below[0]
+        assert store.verify() == []
+        store.delete_messages([question], recursive=True)
+        assert list(store.list_messages()) == []
+        assert store.verify() == []
+    migrated, fresh = apsw.Connection(str(path)), apsw.Connection(":memory:")
+    fresh.execute((Path(SCHEMA) / "sqlite.sql").read_text())
+    assert shape(migrated) == shape(fresh)
+    assert migrated.pragma("integrity_check") == "ok"
+    migrated.close()
+    with bough.connect(tmp_path / "a.db.v2.backup") as store:  # as it was before, and migrated in its turn
+        assert {node.id: node.parent_id for node in store.list_messages()} == before
+
+
+def test_children_are_found_without_reading_every_message(tmp_path: Path) -> None:
+    with bough.connect(tmp_path / "a.db"):
+        downwards = {name: sql for name, sql in read_statements("sqlite").items() if "c.parent" in sql}
+        connection = apsw.Connection(str(tmp_path / "a.db"))
+        for name, sql in downwards.items():
+            asked = re.sub(r"\?\d*", "1", sql)
+            plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {asked}")]
+            assert any("messages_parent" in line for line in plan), name
+            assert not any(re.match(r"SCAN (c|messages)\b", line) for line in plan), name
+        connection.close()
+    assert downwards.keys() > {"children", "subtree", "outline", "with_descendants", "first_child", "recent_leaves"}
 
 
 def test_a_file_says_whose_it_is_and_of_which_version(tmp_path: Path) -> None:

@@ -6,6 +6,9 @@ ORDER BY 1 DESC, position
 -- fragment: oldest_first
 ORDER BY 1, position
 
+-- fragment: is_child
+c.parent = p.n
+
 -- name: path
 WITH wanted (n, blocks) AS (
     WITH RECURSIVE wanted (n, blocks, parent) AS (SELECT n, blocks, parent FROM messages WHERE id = ? {up})

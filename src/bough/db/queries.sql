@@ -26,6 +26,10 @@ UNION ALL SELECT m.n, m.blocks, m.parent FROM wanted CROSS JOIN messages m ON m.
 UNION ALL
 SELECT m.parent FROM walk CROSS JOIN messages m ON m.n = walk.n WHERE m.parent < walk.n
 
+-- fragment: given
+-- One message, as a table that has its number.
+(SELECT CAST(? AS bigint) AS n)
+
 -- fragment: highest
 (SELECT max(n) FROM (SELECT max(n) AS n FROM messages UNION ALL SELECT highest FROM state) used)
 
@@ -113,12 +117,13 @@ WITH wanted (n, blocks) AS (SELECT n, blocks FROM messages WHERE n > ? ORDER BY 
 {load} {oldest_first}
 
 -- name: children
-WITH wanted (n, blocks) AS (SELECT n, blocks FROM messages WHERE parent = ?) {load} ORDER BY 1, position
+WITH wanted (n, blocks) AS (SELECT c.n, c.blocks FROM {given} p CROSS JOIN messages c ON {is_child})
+{load} ORDER BY 1, position
 
 -- name: subtree
 WITH RECURSIVE wanted (n, blocks) AS (
     SELECT n, blocks FROM messages WHERE n = ?
-    UNION ALL SELECT m.n, m.blocks FROM wanted CROSS JOIN messages m ON m.parent = wanted.n WHERE m.n > wanted.n
+    UNION ALL SELECT c.n, c.blocks FROM wanted p CROSS JOIN messages c ON {is_child} WHERE c.n > p.n
 )
 {load} ORDER BY 1, position
 
@@ -127,7 +132,7 @@ WITH RECURSIVE wanted (n, blocks) AS (
 -- text, if it has any, and rather what was said than what was attached.
 WITH RECURSIVE below (n) AS (
     SELECT value FROM json_each(?1)
-    UNION ALL SELECT m.n FROM below CROSS JOIN messages m ON m.parent = below.n WHERE m.n > below.n AND ?3 = 1
+    UNION ALL SELECT c.n FROM below p CROSS JOIN messages c ON {is_child} WHERE c.n > p.n AND ?3 = 1
 )
 SELECT m.n, m.id, m.parent, m.turn, m.role, m.kind, m.label, m.created_at, t.status,
        coalesce(b.type, m.type), CASE WHEN b.type IS NULL THEN m.name ELSE b.name END,
@@ -152,8 +157,8 @@ SELECT m.n FROM messages m WHERE NOT EXISTS (SELECT 1 FROM messages p WHERE p.n 
   AND (? = 1 OR m.label IS NULL OR m.label NOT LIKE 'subagent:%')
 
 -- name: recent_leaves
-SELECT m.n FROM messages m WHERE m.n < ? AND NOT EXISTS (SELECT 1 FROM messages c WHERE c.parent = m.n)
-  AND (? = 1 OR m.label IS NULL OR m.label NOT LIKE 'subagent:%') ORDER BY m.n DESC LIMIT ?
+SELECT p.n FROM messages p WHERE p.n < ? AND NOT EXISTS (SELECT 1 FROM messages c WHERE {is_child})
+  AND (? = 1 OR p.label IS NULL OR p.label NOT LIKE 'subagent:%') ORDER BY p.n DESC LIMIT ?
 
 -- name: roots_above
 WITH RECURSIVE walk (n) AS (
@@ -190,7 +195,7 @@ WITH RECURSIVE walk (n) AS (SELECT n FROM messages WHERE n = ? {walk}) SELECT n 
 SELECT n, parent, digest, role, turn, created_at, weight, summary FROM messages WHERE n = ?
 
 -- name: steps_below
-SELECT n, digest FROM messages WHERE parent = ? ORDER BY n
+SELECT c.n, c.digest FROM {given} p CROSS JOIN messages c ON {is_child} ORDER BY c.n
 
 -- name: roots_by_digest
 SELECT n FROM messages WHERE parent IS NULL AND digest = ? ORDER BY n
@@ -251,9 +256,9 @@ UPDATE external_ids SET message = ? WHERE message = ?
 
 -- name: brought
 -- What is stored of messages that another program has named: nothing behind a name means that it was deleted here.
-SELECT e.value, m.n, m.digest, (SELECT count(*) FROM (SELECT 1 FROM messages c WHERE c.parent = m.n LIMIT 1) x)
+SELECT e.value, p.n, p.digest, (SELECT count(*) FROM (SELECT 1 FROM messages c WHERE {is_child} LIMIT 1) x)
 FROM json_each(?2) names CROSS JOIN external_ids e ON e.kind = ?1 AND e.value = names.value
-LEFT JOIN messages m ON m.n = e.message
+LEFT JOIN messages p ON p.n = e.message
 
 -- Sessions -----------------------------------------------------------------------------------------------------------
 
@@ -402,16 +407,16 @@ WHERE {of_session} GROUP BY t.model ORDER BY t.model NULLS FIRST
 -- name: with_descendants
 WITH RECURSIVE below (n) AS (
     SELECT value FROM json_each(?)
-    UNION SELECT m.n FROM below CROSS JOIN messages m ON m.parent = below.n
+    UNION SELECT c.n FROM below p CROSS JOIN messages c ON {is_child}
 )
 SELECT n FROM below ORDER BY n
 
 -- name: first_child
-SELECT p.id, c.id FROM json_each(?1) wanted CROSS JOIN messages c ON c.parent = wanted.value
-JOIN messages p ON p.n = c.parent WHERE c.n NOT IN (SELECT value FROM json_each(?1)) LIMIT 1
+SELECT p.id, c.id FROM json_each(?1) wanted CROSS JOIN messages p ON p.n = wanted.value
+CROSS JOIN messages c ON {is_child} WHERE c.n NOT IN (SELECT value FROM json_each(?1)) LIMIT 1
 
 -- name: children_of_any
-SELECT parent, n FROM messages WHERE parent IN (SELECT value FROM json_each(?))
+SELECT p.n, c.n FROM (SELECT value AS n FROM json_each(?)) p CROSS JOIN messages c ON {is_child}
 
 -- name: sessions_of_messages
 SELECT m.n, s.n FROM messages m JOIN turns t ON t.n = m.turn JOIN sessions s ON s.n = t.session

@@ -6,6 +6,11 @@
 -- fragment: oldest_first
 -- Nothing, for the same reason.
 
+-- fragment: is_child
+-- Whether `c` is a child of `p`. Most messages follow the one that was saved before them, so only the others are in the
+-- index of parents. It is used where its own condition is said.
+(c.n = p.n + 1 AND c.parent = p.n OR c.parent = p.n AND c.parent <> c.n - 1)
+
 -- name: path
 -- From a node up to the root, nearest first.
 WITH RECURSIVE wanted (n, blocks, parent) AS (SELECT n, blocks, parent FROM messages WHERE id = ? {up} LIMIT ?)

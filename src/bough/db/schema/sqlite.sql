@@ -6,7 +6,7 @@
 CREATE TABLE messages (
     n          INTEGER PRIMARY KEY,
     id         TEXT NOT NULL UNIQUE,
-    parent     INTEGER REFERENCES messages (n),
+    parent     INTEGER,                 -- n of the message that it follows; `verify` checks that it is there
     blocks     INTEGER NOT NULL DEFAULT 0, -- how many rows of `blocks` it has
     turn       INTEGER,                 -- n of the first message of its turn
     role       TEXT NOT NULL,
@@ -31,7 +31,7 @@ CREATE TABLE messages (
     raw        TEXT,
     CHECK (parent < n)                  -- so a path always ends, even in a file edited by hand
 ) STRICT;
-CREATE INDEX messages_parent ON messages (parent) WHERE parent IS NOT NULL;
+CREATE INDEX messages_parent ON messages (parent) WHERE parent <> n - 1; -- the others are beside their parents
 CREATE INDEX messages_root ON messages (digest) WHERE parent IS NULL;
 CREATE INDEX messages_blob ON messages (blob) WHERE blob IS NOT NULL;
 
