@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bough import ids, lookup, trash, turns
-from bough.codec import column, json_list, json_text, session_info
+from bough.codec import column, json_list, json_text, session_infos
 from bough.db import Database, Value
 from bough.errors import Conflict
 from bough.model import Json, SessionInfo
@@ -32,7 +32,7 @@ class Description:
 
 def find(db: Database, key: str) -> SessionInfo | None:
     row = db.row("session", key)
-    return None if row is None else session_info(row)
+    return None if row is None else session_infos([row])[0]
 
 
 def make_or_update(db: Database, key: str, given: Description, now: int) -> int:
@@ -132,7 +132,7 @@ def passing(db: Database, n: int) -> list[SessionInfo]:
     """The sessions that stand at a message or below it, the most recently used first."""
     below = json_list(below for (below,) in db.rows("with_descendants", json_list([n])))
     rows = [db.row("session_by_number", session) for session, _ in db.rows("sessions_at", below, None)]
-    return sorted((session_info(row) for row in rows if row), key=lambda info: -info.cursor)
+    return sorted(session_infos(filter(None, rows)), key=lambda info: -info.cursor)
 
 
 def idle(db: Database, before: int, now: int) -> list[SessionInfo]:

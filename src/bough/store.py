@@ -280,7 +280,7 @@ class Store:
             channel, column(directory), parent, int(delegates),
             EVERYTHING if limit is None else limit,
         )  # fmt: skip
-        return [codec.session_info(row) for row in rows]
+        return codec.session_infos(rows)
 
     def sessions_through(self, id: str) -> list[SessionInfo]:
         """The sessions on whose path a message stands, the most recently used first. Raises `NotFound`."""

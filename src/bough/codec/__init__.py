@@ -44,18 +44,18 @@ def json_value(text: str | None) -> Json:
     return None if text is None else json.loads(uncolumn(text) or "null")
 
 
-def session_info(row: Row) -> SessionInfo:
-    """A session from a row of the `session` fragment."""
-    (
-        key, channel, channel_id, head, revision, directory, title, agent, model,
-        parent, caller, origin, extra, made, used, cursor,
-    ) = row  # fmt: skip
+def session_infos(rows: Iterable[Row]) -> list[SessionInfo]:
+    """Sessions from rows of the `session` fragment."""
     new: Callable[..., SessionInfo] = maker(SessionInfo)  # a list has many: calling the class takes a quarter longer
-    return new(
-        SessionInfo, key, channel, channel_id, head, revision, directory and uncolumn(directory),
-        title and uncolumn(title), agent, model, parent, caller, origin, extra and json_value(extra),
-        made, used, cursor,
-    )  # fmt: skip
+    return [
+        new(
+            SessionInfo, key, channel, channel_id, head, revision, directory and uncolumn(directory),
+            title and uncolumn(title), agent, model, parent, caller, origin, extra and json_value(extra),
+            made, used, cursor,
+        )
+        for key, channel, channel_id, head, revision, directory, title, agent, model,
+            parent, caller, origin, extra, made, used, cursor in rows
+    ]  # fmt: skip
 
 
 def turn_info(row: Row) -> TurnInfo:

@@ -62,7 +62,7 @@ class SQLite:
         self._open()
         forks.watch(self)
 
-    # The three verbs ------------------------------------------------------------------------------------------------
+    # The verbs ------------------------------------------------------------------------------------------------------
 
     def rows(self, name: str, *params: Value) -> list[Row]:
         with self._mutex:
@@ -78,26 +78,18 @@ class SQLite:
             except DRIVER as error:
                 raise translation(self.path, error) from None
 
-    def run(self, name: str, *params: Value) -> None:
-        with self._mutex:
-            try:
-                (self._connection or self._use()).execute(self._sql[name], params)
-            except DRIVER as error:
-                raise translation(self.path, error) from None
-
-    def run_many(self, name: str, params: Iterable[Sequence[Value]]) -> None:
-        with self._mutex:
-            try:
-                (self._connection or self._use()).executemany(self._sql[name], params)
-            except DRIVER as error:
-                raise translation(self.path, error) from None
-
     def rows_many(self, name: str, params: Iterable[Sequence[Value]]) -> list[Row]:
         with self._mutex:
             try:
                 return (self._connection or self._use()).executemany(self._sql[name], params).fetchall()
             except DRIVER as error:
                 raise translation(self.path, error) from None
+
+    def run(self, name: str, *params: Value) -> None:
+        self.rows(name, *params)
+
+    def run_many(self, name: str, params: Iterable[Sequence[Value]]) -> None:
+        self.rows_many(name, params)
 
     # Transactions ---------------------------------------------------------------------------------------------------
 
