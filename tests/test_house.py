@@ -34,7 +34,7 @@ LAYERS = [
     {"repair", "context"},
     {"codec", "likeness"},
     {"saving", "lookup", "lots"},
-    {"turns", "search", "outline", "contents"},
+    {"sketching", "turns", "search", "outline", "contents"},
     {"trash", "reach", "recording"},
     {"verify", "sessions", "growing", "copying"},
     {"framing", "standing"},

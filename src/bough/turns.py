@@ -7,18 +7,16 @@ does not complete stays as a side branch.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from bough import lookup
+from bough import lookup, sketching
 from bough.codec import column, json_list, json_text, turn_info
-from bough.codec.down import draft
 from bough.db import Database, Row
 from bough.digest import short_hash
 from bough.errors import Busy, Conflict, Invalid, NotFound, Refused
-from bough.model import Json, Message, Status, Text, Thinking, Usage
+from bough.model import Json, Message, Status, Usage
 from bough.owner import is_dead
 from bough.saving import Entry, Place, Saved, insert, names_for, place_of
 from bough.values import value, workpiece
@@ -152,7 +150,7 @@ def is_leased(session: State, now: int) -> bool:
 def interrupt_abandoned(db: Database, row: Row, now: int) -> None:
     """Puts aside a turn, by the beginning of a row of `running_turns`, whose writer went away."""
     n, session, lease_turn, *_ = row
-    settle(db, n, now)
+    sketching.settle(db, n, now)
     db.run("end_turn", "interrupted", "The writer went away.", now, n)
     if lease_turn == n:
         db.run("drop_lease", session)
@@ -243,7 +241,7 @@ def finish(db: Database, turn: Opened, status: Status, error: str | None, now: i
     row = db.row("leased_session", turn.session, turn.owner)
     if row is None:
         return "interrupted", "Someone took over, and put the turn aside."
-    if settle(db, turn.n, now) and status == "complete":
+    if sketching.settle(db, turn.n, now) and status == "complete":
         status, error = "interrupted", UNFINISHED
     last = db.row("step", turn.last)
     if status == "complete" and (last is None or last[3] == "user"):
@@ -257,33 +255,11 @@ def finish(db: Database, turn: Opened, status: Status, error: str | None, now: i
     return status, error
 
 
-# A reply that is still being written --------------------------------------------------------------------------------
-
-
 def sketch(db: Database, turn: Opened, message: Message, label: str | None, now: int, lease: float) -> None:
-    """Keeps what has come of a reply so far, in the place of what was kept before."""
-    said = [block for block in message.blocks if isinstance(block, (Text, Thinking))]
-    if len(said) < len(message.blocks):
-        raise Invalid("A reply that is still being written is kept as text and thinking only; nothing was kept.")
+    """Keeps what has come of a reply so far, in the place of what was kept before. The lease begins anew."""
     check_owner(db, turn)
-    pairs = [["text" if isinstance(block, Text) else "thinking", block.text] for block in said]
-    db.run("set_sketch", turn.n, json.dumps([label, pairs]))
+    sketching.keep(db, turn.n, message, label)
     db.run("take_lease", turn.n, turn.owner, now + int(lease * 1_000_000), turn.session)
-
-
-def settle(db: Database, turn: int, now: int) -> bool:
-    """Makes what was kept of an unfinished reply the last message of its turn, as an error; whether there was one."""
-    row = db.row("sketch", turn)
-    span = db.row("turn_span", turn)
-    if row is None or span is None:
-        return False
-    label, pairs = json.loads(row[0])
-    blocks = tuple(Text(text) if kind == "text" else Thinking(text) for kind, text in pairs)
-    message = Message("assistant", blocks, error=True)
-    saved = insert(db, [Entry(message, draft(message), parent=span[0], label=label)], now, turn)
-    db.run("drop_sketch", turn)
-    db.run("cut_turn", saved.last, turn)
-    return True
 
 
 # A whole turn at once -----------------------------------------------------------------------------------------------

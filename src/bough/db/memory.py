@@ -7,7 +7,8 @@ import apsw
 from bough.db import PATIENCE
 from bough.db.gate import Gate
 from bough.db.migrations import migrate
-from bough.db.sqlite import SQLite, set_pragmas, translated
+from bough.db.sqlite import SQLite, set_pragmas
+from bough.db.sqlite_errors import translated
 
 NAME = ":memory:"
 
