@@ -127,12 +127,7 @@ def insert(
         parent = entry.parent if entry.after is None else first + entry.after
         if parent not in grounds:
             grounds[parent] = find_place(db, parent).ground
-        digest, before, weight, summary = grounds[parent]
-        digest, weight = link(digest, d.said), weight + d.weight
-        made = now + order if entry.created_at is None else min(entry.created_at, now + order)
-        made = max(made, before + 1)  # later than the parent, whatever the clock says
-        summary = n if entry.kind == "summary" else summary
-        grounds[n] = digest, made, weight, summary
+        grounds[n] = digest, made, weight, summary = _ground(grounds[parent], entry, n, now + order)
         block, further = d.holding(held) if d.blobs else (d.first, d.further)
         messages.append((
             n, names[order], parent, len(further), entry.turn or turn, d.role,
@@ -145,6 +140,18 @@ def insert(
     if blocks:
         db.run_many("insert_block", blocks)
     return Saved(first, names)
+
+
+def _ground(parent: Ground, entry: Entry, n: int, now: int) -> Ground:
+    """What an entry gives its children. Its time is later than the parent's, whatever the clock says."""
+    digest, time, weight, summary = parent
+    made = now if entry.created_at is None else min(entry.created_at, now)
+    return (
+        link(digest, entry.draft.said),
+        made if made > time else time + 1,
+        weight + entry.draft.weight,
+        n if entry.kind == "summary" else summary,
+    )
 
 
 def hold(db: Database, blobs: Sequence[Blob]) -> dict[bytes, int]:
