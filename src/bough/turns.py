@@ -287,8 +287,9 @@ def save_turn(
         raise Conflict(f"Session {key!r} has moved on since then; nothing was saved. Fork, or read it again.")
     entries[0].parent = session.head
     saved = insert(db, entries, now, turn=0, place=session.place)
-    insert_turn(db, session, saved.first, saved.last, "complete", provenance, idempotency_key, now, now)
-    move_head(db, session.n, saved.last, now, session.newest)
+    first, last = saved.first, saved.last
+    insert_turn(db, session, first, last, "complete", provenance, idempotency_key, now, now)
+    move_head(db, session.n, last, now, session.newest)
     return saved.ids
 
 

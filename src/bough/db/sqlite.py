@@ -62,6 +62,7 @@ class SQLite:
         forks.watch(self)
 
     # The verbs ------------------------------------------------------------------------------------------------------
+    # Every turn passes through several of them. That is why none calls another: it was measured, and is a twentieth.
 
     def rows(self, name: str, *params: Value) -> list[Row]:
         with self._mutex:
@@ -85,16 +86,25 @@ class SQLite:
                 raise translation(self.path, error) from None
 
     def run(self, name: str, *params: Value) -> None:
-        self.rows(name, *params)
+        with self._mutex:
+            try:
+                (self._connection or self._use()).execute(self._sql[name], params)
+            except DRIVER as error:
+                raise translation(self.path, error) from None
 
     def run_many(self, name: str, params: Iterable[Sequence[Value]]) -> None:
-        self.rows_many(name, params)
+        with self._mutex:
+            try:
+                (self._connection or self._use()).executemany(self._sql[name], params)
+            except DRIVER as error:
+                raise translation(self.path, error) from None
 
     # Transactions ---------------------------------------------------------------------------------------------------
 
     def transact(self, work: Callable[[], T]) -> T:
         with self._mutex:
-            self._use()
+            if self._connection is None:
+                self._use()
             if self.read_only:
                 raise Refused(f"{self.path!r} is open for reading only: the file or its directory cannot be written.")
             if self._is_replaced():
@@ -114,7 +124,8 @@ class SQLite:
             connection = self._connection or self._use()
             try:
                 connection.execute("BEGIN IMMEDIATE")
-                self._log.make_good()
+                if self._log.doubtful:
+                    self._log.make_good()
                 done = work()
                 connection.execute("COMMIT")
                 return done
