@@ -50,7 +50,7 @@ def digest(message: Message, parent: bytes = b"") -> bytes:
 
 def link(parent: bytes, said: bytes) -> bytes:
     """The digest of what was said after what `parent` is the digest of."""
-    return blake2b(parent + said, digest_size=SIZE).digest()
+    return short_hash(parent + said)
 
 
 def what_was_said(message: Message) -> bytes:

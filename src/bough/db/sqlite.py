@@ -124,8 +124,7 @@ class SQLite:
             connection = self._connection or self._use()
             try:
                 connection.execute("BEGIN IMMEDIATE")
-                if self._log.doubtful:
-                    self._log.make_good()
+                self._log.make_good()
                 done = work()
                 connection.execute("COMMIT")
                 return done
