@@ -129,6 +129,15 @@ def test_a_missing_result_is_said_to_be_missing() -> None:
     assert answers[1].text == CANCELLED
 
 
+@pytest.mark.parametrize("name", WIRES)
+def test_a_tool_result_message_without_results_does_not_separate_a_call_from_its_result(name: str) -> None:
+    call, empty, answer = assistant(tool_call("a", "f")), Message("tool_result", ()), tool_result("a", "1")
+    assert mended(user("q"), call, empty, answer) == [user("q"), call, answer]
+    for following in ([empty, answer], [answer, empty], [empty], [empty, user("next"), answer]):
+        made = fit(nodes_of([[user("q"), call, *following]]), name)
+        assert formats.get(name).check(made.payload) == []
+
+
 def test_orphans_duplicates_and_late_results_are_put_right() -> None:
     dialog = mended(
         user("q"), tool_result("zzz", "nobody asked"), assistant(tool_call("a", "f")), user("hurry"),

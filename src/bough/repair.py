@@ -46,6 +46,8 @@ def repair(steps: Sequence[Step]) -> list[Step]:
 def _answered(asking: Step, following: Sequence[Step]) -> list[Step]:
     """The message that makes calls, their results, and what else was said before the next reply."""
     message = _distinct(asking.message)
+    # A tool_result message without a result answers nothing, and would separate the call from its results.
+    following = [step for step in following if step.message.role != "tool_result" or step.message.results]
     wanted = [call.call_id for call in message.calls]
     answers = [step for step in following if step.message.role == "tool_result"]
     others = [step for step in following if step.message.role != "tool_result"]
