@@ -12,8 +12,8 @@ from pathlib import Path
 from time import perf_counter
 
 import bough
-from bough.history import Skipped
 from bough.importers import detect
+from bough.model.imported import Skipped
 
 
 def main(file: str, path: str) -> None:

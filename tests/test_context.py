@@ -29,10 +29,10 @@ from bough import (
     tool_result,
     user,
 )
-from bough.context import ELIDED, fit
-from bough.repair import CANCELLED, Step, repair
-from bough.tokens import estimate
-from bough.values import replace
+from bough.context.fit import ELIDED, fit
+from bough.context.repair import CANCELLED, Step, repair
+from bough.model.tokens import estimate
+from bough.model.values import replace
 from tests.formats.format_dialogs import said
 from tests.formats.format_dialogs import texts as some_texts
 

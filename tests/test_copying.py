@@ -126,7 +126,7 @@ def test_what_was_deleted_for_good_in_the_source_is_in_the_trash_of_the_target(s
 def test_a_copy_that_was_broken_off_goes_on(stores: tuple[Store, Store], monkeypatch: pytest.MonkeyPatch) -> None:
     source, target = stores
     fill(source)
-    monkeypatch.setattr("bough.copying.PAGE", 4)
+    monkeypatch.setattr("bough.storage.copy.PAGE", 4)
 
     def stop(done: int, total: int) -> None:
         assert done <= total
@@ -145,7 +145,7 @@ def test_a_copy_whose_process_was_killed_goes_on(
 ) -> None:
     with connect("source") as source:
         fill(source)
-    monkeypatch.setattr("bough.copying.PAGE", 4)
+    monkeypatch.setattr("bough.storage.copy.PAGE", 4)
 
     def copy_and_die() -> None:
         with connect("source") as source, connect("target") as target:
@@ -168,7 +168,7 @@ def test_the_source_may_be_written_to_while_it_is_copied(
 ) -> None:
     source, target = stores
     fill(source)
-    monkeypatch.setattr("bough.copying.PAGE", 4)
+    monkeypatch.setattr("bough.storage.copy.PAGE", 4)
     late: list[str] = []
     with connect("source") as writer:
 

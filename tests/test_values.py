@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from bough import Media, Node, Save, Text, Thinking, assistant, user
-from bough.codec.down import draft
-from bough.digest import what_was_said, words_said
-from bough.saving import Entry
-from bough.values import late_maker, replace, value
+from bough.codec.digest import what_was_said, words_said
+from bough.codec.encode import draft
+from bough.model.values import late_maker, replace, value
+from bough.storage.messages import Entry
 
 
 def test_a_value_cannot_be_changed() -> None:

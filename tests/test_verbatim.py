@@ -7,9 +7,9 @@ from base64 import b64encode
 
 import pytest
 
+from bough.codec.verbatim import MARK, pack, unpack
 from bough.errors import Invalid
 from bough.model import Json
-from bough.verbatim import MARK, pack, unpack
 
 LONG = 'a text of more than forty characters, with "quotes" and\nlines'
 ARGUMENTS = json.dumps({"path": "/home/user/garden/north.txt", "limit": 10, "é": None}, ensure_ascii=False)

@@ -3,6 +3,7 @@
 TYPE_CHECKING = False  # that of `typing`, which alone takes longer to import than the rest of this
 if TYPE_CHECKING:
     from bough import aio
+    from bough.engines import connect
     from bough.errors import (
         Ambiguous,
         BoughError,
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
         StorageError,
         ToolError,
     )
-    from bough.ids import cli_key, delegate_key, discord_key, parse_key, telegram_key
     from bough.model import (
         Block,
         Finding,
@@ -48,7 +48,8 @@ if TYPE_CHECKING:
         tool_result,
         user,
     )
-    from bough.opening import connect
+    from bough.model.keys import cli_key, delegate_key, discord_key, parse_key, telegram_key
+    from bough.model.tree import Tree
     from bough.protocols import (
         MessageDB,
         MessagesDeleter,
@@ -60,7 +61,6 @@ if TYPE_CHECKING:
     from bough.recorder import Kept, Recorder
     from bough.session import Session
     from bough.store import Store
-    from bough.tree import Tree
     from bough.turn import Turn
 
 __version__ = "0.1.0"
@@ -127,24 +127,40 @@ __all__ = [
     "user",
 ]
 
-_ROOMS = ("errors", "ids", "model", "opening", "session", "store", "tree", "turn", "protocols", "recorder")
-"""Where the names are, in the order in which they build on one another."""
+_MODULE_OF = {
+    name: module
+    for module, names in {
+        "errors": "Ambiguous BoughError Busy ConfigError Conflict Corrupt FormatError Full ImporterError Invalid "
+        "NotFound ProviderError Refused SchemaTooNew StorageError ToolError",
+        "engines": "connect",
+        "model.blocks": "Block Media Other Text Thinking ToolCall ToolResult tool_call",
+        "model.keys": "cli_key delegate_key discord_key parse_key telegram_key",
+        "model.messages": "Message Save assistant system tool_result user",
+        "model.nodes": "Finding Headline Hit Node SessionInfo Size TrashEntry TurnInfo",
+        "model.tree": "Tree",
+        "model.usage": "Totals Usage",
+        "protocols": "MessageDB MessagesDeleter MessagesGetter MessagesLister MessagesSaver get_dialog",
+        "recorder": "Kept Recorder",
+        "session": "Session",
+        "store": "Store",
+        "turn": "Turn",
+    }.items()
+    for name in names.split()
+}
 
 
 if not TYPE_CHECKING:  # a type checker knows every name, and should know which are none
 
     def __getattr__(name: str) -> object:
-        """A public name, loaded with its room when it is first used: nobody waits for what they do not use."""
-        if name in __all__:
-            from importlib import import_module
+        """Load a public name together with its module when it is first used, so that nobody waits for the others."""
+        from importlib import import_module
 
-            for room in _ROOMS:
-                found = vars(import_module(f"bough.{room}")).get(name)
-                if found is not None:
-                    globals()[name] = found
-                    return found
-            return import_module(f"bough.{name}")  # a room with a name of its own
-        raise AttributeError(f"module 'bough' has no attribute {name!r}")
+        if name == "aio":
+            return import_module("bough.aio")
+        if name not in _MODULE_OF:
+            raise AttributeError(f"module 'bough' has no attribute {name!r}")
+        globals()[name] = found = getattr(import_module(f"bough.{_MODULE_OF[name]}"), name)
+        return found
 
 
 def __dir__() -> list[str]:

@@ -11,17 +11,18 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Itera
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
 
-from bough import opening, session, store, turns
+from bough import engines, session, store
 from bough.db import StrPath
 from bough.errors import Busy
 from bough.model import ExternalName, Message, Node, SessionInfo, Status, TurnInfo
 from bough.recorder import Item, Kept, save_dialog
+from bough.storage import turns
 from bough.turn import Turn
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from bough.copying import Copied
+    from bough.storage.copy import Copied
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -50,7 +51,7 @@ def hop(verb: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P],
 
 async def connect(where: StrPath | None = None, **options: Any) -> AsyncStore:
     """Opens a store; as `bough.connect`."""
-    opened = await asyncio.to_thread(opening.connect, where, **options)
+    opened = await asyncio.to_thread(engines.connect, where, **options)
     opened.reads_ahead = True  # in the thread, and not in the event loop when somebody looks
     return AsyncStore(opened, ThreadPoolExecutor(opened.db.concurrency, "bough"))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from bough.model import Message, Node, Save
+from bough.model.values import value
 from bough.protocols import MessagesSaver
-from bough.values import value
 
 
 @value

@@ -6,19 +6,19 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
-from bough import ids, lookup, sessions, turns
-from bough.codec.down import draft
-from bough.digest import chain
+from bough.codec.digest import chain
+from bough.codec.encode import draft
 from bough.errors import Busy, Conflict, Invalid, NotFound, Refused
-from bough.model import Json, Message, Node, SessionInfo, Status, Totals, TurnInfo, Usage, user
-from bough.owner import hold, let_go, new_owner
-from bough.saving import Entry, drafted_late, insert, one_after_another
-from bough.tree import old_part, turn_starts
+from bough.model import Json, Message, Node, SessionInfo, Status, Totals, TurnInfo, Usage, ids, keys, user
+from bough.model.tree import old_part, turn_starts
+from bough.storage import lookup, sessions, turns
+from bough.storage.leases import hold, let_go, new_owner
+from bough.storage.messages import Entry, drafted_late, insert, one_after_another
+from bough.storage.turns import LEASE, Provenance, dialog_size
 from bough.turn import Turn
-from bough.turns import LEASE, Provenance, dialog_size
 
 if TYPE_CHECKING:
-    from bough.context import Context
+    from bough.context.fit import Context
     from bough.store import Store
 
 T = TypeVar("T")
@@ -79,7 +79,7 @@ class Session:
         it is too large. With `summarize`, the session is compacted first when older turns would be left out. Raises
         `FormatError` if `strict` and something cannot be said in this format.
         """
-        from bough.framing import context_at
+        from bough.context.load import context_at
 
         def now() -> Context:
             head = turns.state(self.store.db, self.key).head
@@ -210,7 +210,7 @@ class Session:
         Where the dialog departs from what is stored it becomes a branch. The user's words without a reply are kept, and
         the session moves past them when the reply is recorded. Gives the ids of the messages that were new.
         """
-        from bough.recording import look_ahead, record
+        from bough.storage.record import look_ahead, record
 
         db, messages = self.store.db, [item.message if isinstance(item, Node) else item for item in dialog]
         entries, digests, given = drafted_late(messages, self.label), chain(messages), Provenance(model)
@@ -295,9 +295,9 @@ class Session:
         `{key}:delegate:{agent}:{run_id}`, so that several runs of one agent may be at work at the same time.
         """
         run_id, caller = run_id or ids.mint(8), message or self.head
-        key = ids.delegate_key(self.key, f"{agent}:{run_id}" if own else agent)
+        key = keys.delegate_key(self.key, f"{agent}:{run_id}" if own else agent)
         self.store.write(lambda now: sessions.delegate(self.store.db, self.key, key, agent, caller, now))
-        label = ids.subagent_label(agent, run_id)
+        label = keys.subagent_label(agent, run_id)
         return Session(self.store, key, label, None if caller is None else (caller, call_id))
 
     # Inside ---------------------------------------------------------------------------------------------------------

@@ -10,12 +10,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from bough import codec, lookup, outline, saving, search, sessions, trash, turns
-from bough.codec import column, json_list, up
-from bough.codec.down import draft
+from bough import codec
+from bough.codec import column, decode, json_list
+from bough.codec.encode import draft
 from bough.db import Database, Row, StrPath
 from bough.errors import Corrupt, Invalid, NotFound, Refused
-from bough.ids import AFTER_ALL, check_id, names, parse_key
 from bough.model import (
     ExternalName,
     Finding,
@@ -30,17 +29,20 @@ from bough.model import (
     TrashEntry,
     TurnInfo,
 )
+from bough.model.ids import AFTER_ALL, check_id, names
+from bough.model.keys import parse_key
+from bough.model.tree import Tree, grow
 from bough.session import Session
-from bough.tree import Tree, grow
+from bough.storage import lookup, messages, outline, search, sessions, trash, turns
 
 if TYPE_CHECKING:
     from datetime import timedelta
     from typing import Self
 
-    from bough.copying import Copied
-    from bough.history import Archive, Brought, Conversation
-    from bough.lots import Work
+    from bough.ingest.batches import Work
+    from bough.model.imported import Archive, Brought, Conversation
     from bough.protocols import Progress
+    from bough.storage.copy import Copied
 
 T = TypeVar("T")
 EVERYTHING = 2**62
@@ -78,13 +80,13 @@ class Store:
     def save_messages(self, saves: Sequence[Save]) -> list[str]:
         """Saves all of them or none; their ids, in the same order. Raises `NotFound` for a parent that is not there."""
         entries = [
-            saving.Entry(save.message, draft(save.message), label=save.label, created_at=save.created_at)
+            messages.Entry(save.message, draft(save.message), label=save.label, created_at=save.created_at)
             for save in saves
         ]
         places = {id(save): place for place, save in enumerate(saves)}
         wanted = {check_id(parent) for save in saves if not isinstance(parent := save.parent_id, (Save, type(None)))}
 
-        def work(now: int) -> saving.Saved:
+        def work(now: int) -> messages.Saved:
             numbers = lookup.numbers(self.db, sorted(wanted))
             for place, (save, entry) in enumerate(zip(saves, entries, strict=True)):
                 if isinstance(save.parent_id, Save):
@@ -93,7 +95,7 @@ class Store:
                         raise Invalid("A parent must come before its child in the same call; nothing was saved.")
                 elif save.parent_id is not None:
                     entry.parent = numbers[save.parent_id]
-            return saving.insert(self.db, entries, now)
+            return messages.insert(self.db, entries, now)
 
         return self.write(work).ids if entries else []
 
@@ -209,7 +211,7 @@ class Store:
 
         `progress` is told, from time to time, how many messages of how many have been looked at.
         """
-        from bough.verify import findings
+        from bough.storage.verify import findings
 
         found = []
         for finding, mend in findings(self.db, self.load, self.clock(), progress):
@@ -227,13 +229,13 @@ class Store:
         copied, and how many there are. Raises `Refused`, before anything is written, when the target has a history of
         its own, and `Corrupt` when what arrived is not what was sent.
         """
-        from bough.copying import copy
+        from bough.storage.copy import copy
 
         return copy(self.db, target.db, target.clock(), progress)
 
     def content(self, id: str, position: int = 0, chunk: int = 65_536) -> Iterator[bytes]:
         """The content of one block, as bytes, a piece at a time: for what is too large to hold in memory."""
-        from bough.contents import content
+        from bough.storage.blobs import content
 
         return content(self.db, id, position, chunk)
 
@@ -375,8 +377,8 @@ class Store:
         One that was deleted here stays deleted, unless `again`. With `dry_run` nothing is written. What was told before
         an error stays, as messages that no session reaches, and the next time goes on from there.
         """
-        from bough.history import Brought
-        from bough.lots import lots
+        from bough.ingest.batches import lots
+        from bough.model.imported import Brought
 
         work = self._work(told, again)
         if work.is_unwanted:
@@ -390,9 +392,9 @@ class Store:
         return work.foresight() if dry_run else self.write(work.finish)
 
     def _work(self, told: Conversation | Archive, again: bool) -> Work:
-        from bough.archives import Unpacking
-        from bough.bringing import Bringing
-        from bough.history import Archive
+        from bough.ingest.archive import Unpacking
+        from bough.ingest.conversation import Bringing
+        from bough.model.imported import Archive
 
         return Unpacking(self.db, again) if isinstance(told, Archive) else Bringing(self.db, told, again)
 
@@ -496,16 +498,16 @@ class Store:
 
     def load(self, rows: Sequence[Row]) -> list[Node]:
         """The nodes of these rows."""
-        nodes = up.nodes(rows, lambda missing: lookup.ids_of(self.db, missing))
-        return up.read(nodes) if self.reads_ahead else nodes
+        nodes = decode.nodes(rows, lambda missing: lookup.ids_of(self.db, missing))
+        return decode.read(nodes) if self.reads_ahead else nodes
 
     def load_path(self, statement: str, name: str, last: int | None) -> list[Node]:
         """The load path: one statement, from the root to a message or to where a session stands."""
-        with self.db.reading(), up.undisturbed():
+        with self.db.reading(), decode.undisturbed():
             rows = self.db.rows(statement, name, EVERYTHING if last is None else last)
             path = self.load(rows)
             path.reverse()
-            if last is None and path and not up.ends_at_a_root(rows):
+            if last is None and path and not decode.ends_at_a_root(rows):
                 raise Corrupt(f"The path of {path[-1].id!r} does not lead to a root; run verify().")
             del rows  # what nobody needs any more should not be looked at
         return path
@@ -519,7 +521,7 @@ class Store:
                 page = self.load(rows)
             if not page:
                 return
-            end = (max if ascending else min)(row[up.N] for row in rows)
+            end = (max if ascending else min)(row[decode.N] for row in rows)
             if (end <= at) if ascending else (end >= at):
                 raise Corrupt("The list of messages does not go on; the file is damaged. Run verify().")
             at, offset, limit = end, 0, limit - len(page)

@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from bough import lookup, turns
 from bough.errors import BoughError, Conflict, FormatError, Refused, StorageError
 from bough.model import Json, Message, Node, Status, TurnInfo, Usage, assistant
-from bough.owner import let_go
-from bough.saving import Entry, one_after_another
-from bough.values import replace
+from bough.model.values import replace
+from bough.storage import lookup, turns
+from bough.storage.leases import let_go
+from bough.storage.messages import Entry, one_after_another
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from bough.context import Context
+    from bough.context.fit import Context
     from bough.session import Session
 
 
@@ -72,7 +72,7 @@ class Turn:
         strict: bool = False,
     ) -> Context:
         """The dialog so far as a valid request, with what this turn has added; as `Session.context`."""
-        from bough.framing import context_at
+        from bough.context.load import context_at
 
         return context_at(
             self.session.store, self._opened.last, format, budget,

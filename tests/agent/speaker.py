@@ -8,8 +8,8 @@ from typing import Any
 
 from bough.errors import ProviderError
 from bough.model import Json, Tool, ToolCall, Usage
+from bough.model.values import value
 from bough.providers.types import Piece
-from bough.values import value
 
 
 @value

@@ -14,7 +14,7 @@ import pytest
 import bough
 from bough import Store
 from bough.agent import Agent, run
-from bough.lookup import number
+from bough.storage.lookup import number
 from tests.agent.speaker import Line, Speaker
 
 ROOT = Path(__file__).parent.parent.parent

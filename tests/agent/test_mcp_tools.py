@@ -18,7 +18,7 @@ from bough import Media, Session, Text, ToolResult, tool_call
 from bough.agent import Agent, Limits, Stop, run
 from bough.agent.mcp import Server, Servers
 from bough.errors import ToolError
-from bough.values import replace
+from bough.model.values import replace
 from tests.agent.speaker import Line, Speaker
 from tests.ports import answers, free_port
 

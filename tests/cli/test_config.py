@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bough.cli.exits import STATUSES
-from bough.cli.place import Place
+from bough.cli.locate import Place
 from tests.cli.bough_process import Shell
 
 

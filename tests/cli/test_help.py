@@ -10,7 +10,7 @@ import pytest
 import bough
 from bough import Save, user
 from bough.cli import main
-from bough.cli.commands import ROOT
+from bough.cli.registry import ROOT
 from tests.cli.bough_process import Shell
 
 WITHOUT_JSON = {

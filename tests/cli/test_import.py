@@ -14,8 +14,8 @@ import pexpect  # type: ignore[import-untyped]
 import pytest
 
 import bough
+from bough.cli.commands.import_run import Import
 from bough.cli.exits import STATUSES
-from bough.cli.importing import Import
 from bough.importers import detect
 from tests.cli.bough_process import Shell
 from tests.importers.sample import Sample

@@ -9,7 +9,7 @@ import pytest
 
 import bough
 from bough import Save, user
-from bough.cli.text import width
+from bough.cli.output.text import width
 from tests.cli.bough_process import Shell
 from tests.cli.talking import Talk
 

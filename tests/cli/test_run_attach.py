@@ -11,7 +11,7 @@ import pytest
 
 import bough
 from bough import Invalid, Media, NotFound, Text
-from bough.cli.attach import attached, block_of, question
+from bough.cli.ask.attach import attached, block_of, question
 from tests.cli.bough_process import Shell
 from tests.cli.talking import Talk
 

@@ -9,7 +9,7 @@ import pytest
 
 import bough
 from bough import Invalid, NotFound, Refused, Session, Store, assistant, user
-from bough.cli.choice import Wish, choose, find_last, free_key, read_continue, remembered
+from bough.cli.ask.choose import Wish, choose, find_last, free_key, read_continue, remembered
 
 HERE = "/home/me/garden"
 
@@ -229,7 +229,7 @@ def test_what_follows_c_is_an_id_if_one_has_that_id(store: Store) -> None:
 
 def test_a_word_that_happens_to_begin_an_id_is_asked_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with bough.connect(tmp_path / "x.db") as store:
-        monkeypatch.setattr("bough.ids.mint_many", _names())
+        monkeypatch.setattr("bough.model.ids.mint_many", _names())
         talk(store.session("cli:x"), "one")
         with pytest.raises(Refused, match="'what' is the beginning of the id 'whatis'"):
             read_continue(store, "what", ["now"])

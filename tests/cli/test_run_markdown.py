@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bough.cli.markdown import Markdown
+from bough.cli.output.markdown import Markdown
 
 ANSI = re.compile(r"\x1b\[(?:1|22|3|23|36|39|2)m")
 

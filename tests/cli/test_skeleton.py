@@ -10,9 +10,9 @@ import click
 import pytest
 
 import bough
+from bough.cli.argv import meant
 from bough.cli.exits import STATUSES, run, status_of
-from bough.cli.place import Place
-from bough.cli.words import meant
+from bough.cli.locate import Place
 from bough.errors import BoughError, Full, Invalid, NotFound
 from tests.cli.bough_process import Shell
 

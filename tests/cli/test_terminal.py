@@ -14,7 +14,7 @@ import pytest
 
 import bough
 from bough import ToolCall, Usage, assistant, tool_result, user
-from bough.cli.text import width
+from bough.cli.output.text import width
 from tests.cli.bough_process import Shell
 from tests.cli.history import HOSTILE
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bough.cli.paper import json_text
-from bough.cli.stats import bar
-from bough.cli.text import counted, cut, harmless, one_line, pad, width
-from bough.cli.times import ago, iso, moment, span
+from bough.cli.commands.stats import bar
+from bough.cli.output.console import json_text
+from bough.cli.output.text import counted, cut, harmless, one_line, pad, width
+from bough.cli.output.times import ago, iso, moment, span
 from bough.errors import Invalid
 from tests.cli.history import HOSTILE
 

@@ -12,9 +12,9 @@ import pytest
 import bough
 from bough import Store, assistant, user
 from bough.exporters import jsonl
-from bough.history import Archive, Brought
 from bough.importers import detect
-from bough.values import replace
+from bough.model.imported import Archive, Brought
+from bough.model.values import replace
 
 
 def exported(store: Store, path: Path) -> Path:

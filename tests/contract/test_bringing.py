@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from bough import Store, Text, Usage, assistant, tool_call, tool_result, user
-from bough.history import Conversation, Head, Item, Said, Skipped
 from bough.model import Message
+from bough.model.imported import Conversation, Head, Item, Said, Skipped
 
 T0 = 1_700_000_000_000_250
 

@@ -20,11 +20,11 @@ from bough import (
     delegate_key,
     discord_key,
     parse_key,
-    saving,
     telegram_key,
     user,
 )
-from bough.codec.down import Draft, draft
+from bough.codec.encode import Draft, draft
+from bough.storage import messages
 
 
 def talk(session: Session, *exchanges: str) -> list[list[str]]:
@@ -292,7 +292,7 @@ def test_recording_again_prepares_only_what_is_new(store: Store, monkeypatch: py
         prepared.append(message)
         return draft(message)
 
-    monkeypatch.setattr(saving, "draft", counted)
+    monkeypatch.setattr(messages, "draft", counted)
     session = store.session("s")
     dialog = [say(str(place)) for place in range(50) for say in (user, assistant)]
     session.record(dialog)

@@ -54,7 +54,7 @@ def test_what_was_deleted_is_restored_by_the_beginning_of_an_id(store: Store) ->
 
 def test_the_beginning_of_ids_in_two_entries_is_ambiguous(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = iter(["alder1", "alder2", "elm111", "elm222"])
-    monkeypatch.setattr("bough.ids.mint_many", lambda count, _: [next(drawn) for _ in range(count)])
+    monkeypatch.setattr("bough.model.ids.mint_many", lambda count, _: [next(drawn) for _ in range(count)])
     for id in store.save_messages([Save(user("a")), Save(user("b"))]):
         store.delete_messages([id])
     with pytest.raises(Ambiguous, match="'elm222', 'elm111'"):

@@ -121,7 +121,7 @@ def test_a_prefix_of_four_names_a_message_and_none_and_many_are_different_errors
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn = iter(["abcd11", "abcd22", "abzz33"])
-    monkeypatch.setattr("bough.ids.mint_many", lambda count, _: [next(drawn) for _ in range(count)])
+    monkeypatch.setattr("bough.model.ids.mint_many", lambda count, _: [next(drawn) for _ in range(count)])
     ids = store.save_messages([Save(user(text)) for text in "abc"])
     assert store.path("abzz")[0].id == ids[2]
     assert store.find_id("abzz3") == "abzz33"

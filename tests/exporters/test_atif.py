@@ -10,7 +10,7 @@ import pytest
 import bough
 from bough import NotFound, Store, assistant, tool_call, tool_result, user
 from bough.exporters import get, names
-from bough.exporters.gathering import gather
+from bough.exporters.collect import gather
 
 
 def trajectory(store: Store, name: str) -> dict[str, Any]:

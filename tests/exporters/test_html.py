@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page
 
 from bough import Media, Other, Store, assistant, tool_call, tool_result, user
 from bough.exporters import get
-from bough.exporters.gathering import gather
+from bough.exporters.collect import gather
 
 EVIL = "<script>document.title = 'taken'</script><img src=x onerror=\"document.title = 'taken'\">"
 

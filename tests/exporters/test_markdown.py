@@ -6,7 +6,7 @@ from markdown_it import MarkdownIt
 
 from bough import Store, assistant, tool_call, tool_result, user
 from bough.exporters import get
-from bough.exporters.gathering import conversations, gather
+from bough.exporters.collect import conversations, gather
 
 
 def markdown(store: Store, name: str, branches: bool = True) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from bough.history import Conversation, Said, Skipped
 from bough.importers import detect
+from bough.model.imported import Conversation, Said, Skipped
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ import pytest
 import bough
 from bough import Store
 from bough.errors import ImporterError
-from bough.history import Skipped
 from bough.importers import get
 from bough.importers.tables import is_sqlite
 from bough.model import Json
+from bough.model.imported import Skipped
 from tests.importers.sample import Sample, opened
 from tests.importers.samples import SAMPLES
 

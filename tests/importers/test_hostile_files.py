@@ -13,12 +13,12 @@ import pytest
 
 import bough
 from bough import ImporterError, Store
-from bough.history import Conversation, Said, Skipped
 from bough.importers import detect, get, names
 from bough.importers.files import open_files
-from bough.importers.naming import parents_first
 from bough.importers.reading import CHUNK, Line, items, lines, read_json
+from bough.importers.synthetic_ids import parents_first
 from bough.importers.tables import open_tables
+from bough.model.imported import Conversation, Said, Skipped
 from tests.importers.sample import Sample, halve, opened
 from tests.importers.samples import SAMPLES
 from tests.importers.test_importers import bring

@@ -10,8 +10,8 @@ import pytest
 
 import bough
 from bough import ImporterError, Store
-from bough.history import Brought, Skipped
 from bough.importers import detect, get, names
+from bough.model.imported import Brought, Skipped
 from tests.importers.sample import Sample
 from tests.importers.samples import SAMPLES
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import bough
-from bough.history import Conversation
 from bough.importers import detect
 from bough.importers.order import eldest, last_time, latest_last
 from bough.model import Json
+from bough.model.imported import Conversation
 from tests.importers.sample import append
 from tests.importers.samples import SAMPLES
 from tests.importers.samples.claude_code import FORK, PROJECT, SESSION

@@ -12,10 +12,10 @@ import pytest
 
 import bough
 from bough import ImporterError, Media, Other, Store, Text, Thinking, ToolCall, ToolResult, Usage
-from bough.history import Conversation
 from bough.importers import get
 from bough.importers.tables import open_tables
 from bough.model import Node
+from bough.model.imported import Conversation
 from tests.importers.sample import Sample, opened
 from tests.importers.samples import SAMPLES
 from tests.importers.samples.pingu import CHAT, CHILD

@@ -16,7 +16,7 @@ from psycopg import sql
 import bough
 from bough import Store, assistant, user
 from bough.db.migrations import SCHEMA, VERSION
-from bough.db.postgres import PostgreSQL
+from bough.db.postgres.driver import PostgreSQL
 from tests.reliability.crew import together
 
 DESCRIPTION = """

@@ -9,7 +9,7 @@ import pytest
 
 import bough
 from bough import Save, Store, user
-from bough.db.postgres import lexemes
+from bough.db.postgres import fulltext
 
 TEXTS = [
     "I like C++ a lot", "C is for cookie", "C# is another language", "run foo-bar now", "foo baz bar",
@@ -77,7 +77,7 @@ def test_a_text_of_any_length_can_be_indexed(both: tuple[Store, Store]) -> None:
 
 
 def test_words_are_those_of_the_other_engine() -> None:
-    assert lexemes.words("Foo_Bar's NAÏVE  x1y2") == ["foo", "bar", "s", "naive", "x1y2"]
+    assert fulltext.words("Foo_Bar's NAÏVE  x1y2") == ["foo", "bar", "s", "naive", "x1y2"]
 
 
 def test_near_is_refused_and_not_taken_for_a_word(both: tuple[Store, Store]) -> None:

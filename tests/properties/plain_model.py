@@ -37,8 +37,8 @@ from bough import (
     Usage,
 )
 from bough.model import Kind, Status
-from bough.tokens import estimate
-from bough.values import replace
+from bough.model.tokens import estimate
+from bough.model.values import replace
 
 SECOND = 1_000_000
 LEASE = 900 * SECOND

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bough import Block, Media, Message, Other, Text, Thinking, ToolCall, ToolResult, assistant, system, tool_call, user
 from bough import tool_result as answer
 from bough.model import ROLES, MediaKind, Role
-from bough.values import replace
+from bough.model.values import replace
 
 # Small messages, few enough that the same ones are said again -------------------------------------------------------
 

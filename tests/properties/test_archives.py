@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import bough
 from bough import Refused, Save, Store, Usage
 from bough.exporters import jsonl
-from bough.history import Archive
 from bough.importers import get
+from bough.model.imported import Archive
 from tests.contract.test_archives import everything
 from tests.properties.strategies import complete_turns, labels, messages, plain_json, texts
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import bough
 from bough import Store, Usage
-from bough.history import Conversation, Said
 from bough.model import Message, Role, Text
+from bough.model.imported import Conversation, Said
 
 roles: st.SearchStrategy[Role] = st.sampled_from(["user", "assistant", "assistant", "tool_result", "system"])
 parents = st.integers(0, 3)

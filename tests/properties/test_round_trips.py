@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import bough
 from bough import BoughError, Media, Message, Node, Other, Save, Store, Text, ToolResult, assistant, user
-from bough.values import replace
+from bough.model.values import replace
 from tests.properties import strategies as some
 from tests.properties.plain_model import said
 

@@ -27,7 +27,7 @@ from hypothesis.stateful import (
 import bough
 from bough import BoughError, Message, Node, Save, Session, Store, Tree, Turn, Usage, assistant, user
 from bough.model import Status
-from bough.values import replace
+from bough.model.values import replace
 from tests.properties import strategies as some
 from tests.properties.plain_model import SECOND, Model, Shape, Wanted
 

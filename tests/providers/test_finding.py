@@ -11,7 +11,7 @@ import pytest
 
 from bough import providers
 from bough.errors import ProviderError
-from bough.providers.services import SERVICES
+from bough.providers.catalog import SERVICES
 
 KEYS = {service.key_env: "sk-key" for service in SERVICES.values() if service.key_env}
 

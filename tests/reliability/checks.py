@@ -10,7 +10,7 @@ import apsw
 import bough
 from bough import Message, Node, Store, assistant, tool_call, tool_result, user
 from bough.db import StrPath
-from bough.opening import is_url
+from bough.engines import is_url
 
 
 def steps(name: str, length: int = 4, padding: str = "") -> list[Message]:

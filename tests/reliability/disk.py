@@ -17,8 +17,8 @@ from typing import Any, Literal
 
 import apsw
 
-from bough.db.log import Log
-from bough.db.sqlite import SQLite
+from bough.db.sqlite.driver import SQLite
+from bough.db.sqlite.wal import Log
 
 SECTOR = 512
 _numbers = count()

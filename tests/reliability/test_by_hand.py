@@ -19,7 +19,7 @@ from bough import (
     tool_call,
     user,
 )
-from bough.db.sqlite import SQLite
+from bough.db.sqlite.driver import SQLite
 
 from .crew import ended
 

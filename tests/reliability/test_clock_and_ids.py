@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import bough
-from bough import Save, Store, assistant, ids, user
+from bough import Save, Store, assistant, user
+from bough.model import ids
 
 from .checks import assert_sound, steps, turns_on
 

@@ -15,10 +15,12 @@ import apsw
 import pytest
 
 import bough
-from bough import Media, Save, Store, trash, user
-from bough.db import files, read_statements
+from bough import Media, Save, Store, user
+from bough.db import read_statements
 from bough.db.migrations import APPLICATION_ID, SCHEMA, VERSION
-from bough.db.sqlite import SQLite, wal_is_safe
+from bough.db.sqlite import files
+from bough.db.sqlite.driver import SQLite, wal_is_safe
+from bough.storage import trash
 
 from .checks import assert_sound, reopened, steps, turns_on
 from .crew import alone
@@ -238,7 +240,7 @@ def test_a_network_file_system_is_refused_with_advice_and_served_without_wal(
     place.mkdir()
     mounts = mountinfo(tmp_path, "nfs4", place)
     real = files.is_network
-    monkeypatch.setattr("bough.db.sqlite.is_network", lambda path: real(path, mounts))
+    monkeypatch.setattr("bough.db.sqlite.driver.is_network", lambda path: real(path, mounts))
     with pytest.raises(bough.Refused, match=r"network file system.*journal='truncate'"):
         bough.connect(place / "a.db")
     assert content(place) == {}

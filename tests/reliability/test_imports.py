@@ -12,7 +12,7 @@ import pytest
 
 import bough
 from bough import Store, assistant, user
-from bough.history import Conversation, Item, Said
+from bough.model.imported import Conversation, Item, Said
 
 T = TypeVar("T")
 MESSAGES = 3_000

@@ -19,8 +19,8 @@ import bough
 from bough import Save, Store, assistant, user
 from bough.db import StrPath
 from bough.db.migrations import SCHEMA, VERSION
-from bough.db.sqlite import SQLite
-from bough.opening import is_url
+from bough.db.sqlite.driver import SQLite
+from bough.engines import is_url
 
 from .checks import assert_sound, reopened, steps, turns_on
 from .crew import PATIENCE, alone, processes, together

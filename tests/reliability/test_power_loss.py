@@ -19,7 +19,7 @@ import pytest
 
 import bough
 from bough import BoughError, Store, Usage
-from bough.db import log
+from bough.db.sqlite import wal
 
 from .checks import assert_sound, reopened, steps
 from .crew import alone, ended
@@ -343,7 +343,7 @@ def test_what_was_added_but_could_not_be_synced_is_gone_on_from_and_not_lost_sig
         session = store.session("cli:a")
         with session.turn(first) as turn:
             with monkeypatch.context() as patch:
-                patch.setattr(log, "_sync", broken)
+                patch.setattr(wal, "_sync", broken)
                 with pytest.raises(bough.StorageError, match="can be read now"):
                     turn.add(rest[0])
             turn.add(rest[1:])  # follows what is there already
@@ -378,7 +378,7 @@ def test_a_write_that_could_not_be_synced_says_so_and_is_not_stored_twice(
     with bough.connect(tmp_path / "x.db") as store:
         session = store.session("cli:a")
         with monkeypatch.context() as patch:
-            patch.setattr(log, "_sync", broken)
+            patch.setattr(wal, "_sync", broken)
             with pytest.raises(bough.StorageError, match="can be read now, and may be gone after a loss of power"):
                 session.save_turn(steps("a", 2), idempotency_key="a")
         again = session.save_turn(steps("a", 2), idempotency_key="a")
@@ -390,7 +390,7 @@ def test_a_write_that_could_not_be_synced_says_so_and_is_not_stored_twice(
 def test_others_write_while_one_waits_for_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared: bool
 ) -> None:
-    waits, may_go_on, sync = Event(), Event(), log._sync
+    waits, may_go_on, sync = Event(), Event(), wal._sync
 
     def slow(file: int) -> None:
         if current_thread().name == "slow":
@@ -402,7 +402,7 @@ def test_others_write_while_one_waits_for_the_disk(
         store = opened.enter_context(bough.connect(tmp_path / "x.db"))
         other = store if shared else opened.enter_context(bough.connect(tmp_path / "x.db"))
         mine, theirs = store.session("cli:a"), other.session("cli:b")
-        monkeypatch.setattr(log, "_sync", slow)
+        monkeypatch.setattr(wal, "_sync", slow)
         writer = Thread(target=lambda: mine.save_turn(steps("a", 2)), name="slow")
         writer.start()
         assert waits.wait(10)
@@ -416,7 +416,7 @@ def test_others_write_while_one_waits_for_the_disk(
 def test_a_store_that_is_closed_while_one_waits_for_the_disk_does_not_disturb_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    waits, closed, sync, synced = Event(), Event(), log._sync, []
+    waits, closed, sync, synced = Event(), Event(), wal._sync, []
 
     def slow(file: int) -> None:
         waits.set()
@@ -427,7 +427,7 @@ def test_a_store_that_is_closed_while_one_waits_for_the_disk_does_not_disturb_it
     store = bough.connect(tmp_path / "x.db")
     session = store.session("cli:a")
     inode = (tmp_path / "x.db-wal").stat().st_ino
-    monkeypatch.setattr(log, "_sync", slow)
+    monkeypatch.setattr(wal, "_sync", slow)
     writer = Thread(target=lambda: session.save_turn(steps("a", 2)))
     writer.start()
     assert waits.wait(10)

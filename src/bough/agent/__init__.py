@@ -4,8 +4,8 @@ from bough.agent.compaction import Compaction
 from bough.agent.delegates import delegate
 from bough.agent.events import Answered, Began, Called, Compacted, Event, Listener, Replied
 from bough.agent.functions import tool
+from bough.agent.limits import Reason, Stop
 from bough.agent.loop import run
-from bough.agent.stopping import Reason, Stop
 from bough.agent.tools import Bound, Call, Result, ToolSource
 from bough.agent.types import Agent, Limits, Outcome
 

@@ -9,8 +9,8 @@ from bough import formats
 from bough.agent.events import Compacted
 from bough.errors import BoughError, ProviderError
 from bough.model import Media, Message, Node, Other, Text, ToolCall, ToolResult, Usage, user
-from bough.tokens import estimate_text
-from bough.values import value
+from bough.model.tokens import estimate_text
+from bough.model.values import value
 
 if TYPE_CHECKING:
     from bough.providers.types import Provider

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bough import ids
 from bough.agent.events import Listener, ignore
+from bough.agent.limits import Stop
 from bough.agent.loop import run
-from bough.agent.stopping import Stop
 from bough.agent.tools import Bound, Call, Result, valid_name
 from bough.agent.types import Agent
 from bough.errors import ToolError
-from bough.model import Json, Text, Tool
+from bough.model import Json, Text, Tool, keys
 
 if TYPE_CHECKING:
     from bough.session import Session
@@ -61,7 +60,7 @@ def task_of(arguments: dict[str, Json]) -> str:
 
 def session_for(agent: Agent, calling: Session, message: str | None, call_id: str | None) -> Session:
     """A session for one run of an agent, linked to the one that calls. Raises `ToolError` when that is too deep."""
-    if calling.key.count(ids.DELEGATE) >= DEEPEST:
+    if calling.key.count(keys.DELEGATE) >= DEEPEST:
         raise ToolError(f"This task was handed on {DEEPEST} times already; do it without another agent.")
     return calling.delegate(agent.name, message=message, call_id=call_id, own=True)
 

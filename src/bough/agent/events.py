@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from bough.model import Node, ToolCall, ToolResult, Usage
-from bough.values import value
+from bough.model.values import value
 
 if TYPE_CHECKING:
     from bough.providers.types import Piece

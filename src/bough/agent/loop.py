@@ -10,23 +10,23 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from bough.agent.calling import NOT_RUN, Job, answer, results
 from bough.agent.compaction import compact_if_due
 from bough.agent.events import Answered, Began, Called, Compacted, Listener, Replied, ignore
-from bough.agent.resuming import is_done, take_up
-from bough.agent.stopping import Reason, Stop, Until
+from bough.agent.limits import Reason, Stop, Until
+from bough.agent.resume import is_done, take_up
 from bough.agent.streaming import receive
+from bough.agent.tool_calls import NOT_RUN, Job, answer, results
 from bough.agent.tools import Result, Toolbox
 from bough.agent.types import Agent, Limits, Outcome
+from bough.context.load import RESERVE, window_of
 from bough.errors import ProviderError
-from bough.framing import RESERVE, window_of
 from bough.model import Json, Message, Node, Tool, ToolCall, Usage
+from bough.model.tokens import estimate_text
 from bough.session import WAIT
-from bough.tokens import estimate_text
-from bough.turns import LEASE
+from bough.storage.turns import LEASE
 
 if TYPE_CHECKING:
-    from bough.context import Context
+    from bough.context.fit import Context
     from bough.providers.types import Answer
     from bough.session import Session
     from bough.turn import Turn

@@ -13,7 +13,7 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Literal
 
-from bough.agent.stopping import Until
+from bough.agent.limits import Until
 from bough.model import Message, Text, Thinking, Usage
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from bough.agent.stopping import Stop
+from bough.agent.limits import Stop
 from bough.errors import Invalid, ToolError
 from bough.model import Json, Media, Other, Text, Tool, ToolCall
-from bough.values import replace, value
+from bough.model.values import replace, value
 
 if TYPE_CHECKING:
     from bough.session import Session

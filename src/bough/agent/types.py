@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bough.agent.compaction import Compaction
-from bough.agent.stopping import Reason
+from bough.agent.limits import Reason
 from bough.agent.tools import Bound, ToolSource
 from bough.errors import Invalid
 from bough.model import Json, Message, Status, Usage
-from bough.values import value
+from bough.model.values import value
 
 if TYPE_CHECKING:
     from bough.providers.types import Provider

@@ -19,7 +19,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ImportError:
         print("bough: the command line needs more than the library: pip install 'bough[cli]'", file=sys.stderr)
         return 1
-    from bough.cli.commands import ROOT
     from bough.cli.exits import run
+    from bough.cli.registry import ROOT
 
     return run(ROOT, words)

@@ -11,7 +11,7 @@ from typing import TextIO
 
 import click
 
-from bough.cli.text import harmless
+from bough.cli.output.text import harmless
 from bough.errors import BoughError, ProviderError
 
 STATUSES = {

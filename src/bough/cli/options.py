@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from bough.cli.text import cut, one_line
-from bough.ids import cli_key
-from bough.values import value
+from bough.cli.output.text import cut, one_line
+from bough.model.keys import cli_key
+from bough.model.values import value
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from bough.cli.place import Place
+    from bough.cli.locate import Place
     from bough.store import Store
 
 MOST = 50
@@ -132,7 +132,7 @@ MESSAGE, SESSION, MESSAGE_OR_SESSION = Name(keys=False), Name(ids=False), Name()
 
 def place_of(ctx: click.Context) -> Place:
     """Where the command line says that things are, also while a shell is completing."""
-    from bough.cli.place import Place
+    from bough.cli.locate import Place
 
     root = ctx.find_root()
     return root.obj or Place(root.params.get("db"), root.params.get("config"))

@@ -9,11 +9,11 @@ import json
 from collections.abc import Callable, Iterable
 from json.encoder import encode_basestring_ascii as quoted
 
-from bough import verbatim
+from bough.codec import verbatim
 from bough.db import Row
-from bough.ids import is_plain
 from bough.model import Json, SessionInfo, Totals, TurnInfo, Usage
-from bough.values import maker
+from bough.model.ids import is_plain
+from bough.model.values import maker
 
 ESCAPE = "\x01"
 BESIDE = ("extra", "raw", "envelope")

@@ -11,7 +11,7 @@ from typing import Any
 from bough.config.keys import BY_NAME, KEYS, NAMED, Key, find_key, suggestion
 from bough.config.reading import parsed, read
 from bough.errors import ConfigError
-from bough.values import value
+from bough.model.values import value
 
 VARIABLE = "BOUGH_CONFIG"
 UNSET: Mapping[str, tuple[str, Any]] = {}
@@ -29,7 +29,7 @@ class Setting:
     @property
     def shown(self) -> Any:
         """The value as anybody may see it."""
-        from bough.config.hiding import hide
+        from bough.config.redact import hide
 
         return hide(self)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
-from bough.values import value
+from bough.model.values import value
 
 Kind: TypeAlias = Literal["text", "path", "integer", "number", "boolean", "list", "table"]
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 import apsw
 
 from bough.db import HERE, StrPath, read_text
-from bough.db.files import create_private
+from bough.db.sqlite.files import create_private
 from bough.errors import Refused, SchemaTooNew, StorageError
 
 APPLICATION_ID = 0x626F7567  # "boug"

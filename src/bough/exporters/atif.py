@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from bough.exporters.marking import iso, shown
+from bough.exporters.headings import iso, shown
 from bough.exporters.types import Exported, described
 from bough.model import Block, Message, Node, Text, Thinking, ToolCall, ToolResult, TurnInfo, Usage
 

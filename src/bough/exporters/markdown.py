@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bough.exporters.marking import facts, indented, legible, mark, sum_of
+from bough.exporters.headings import facts, indented, legible, mark, sum_of
 from bough.exporters.types import Exported, described
 from bough.model import Block, Media, Node, Text, Thinking, ToolCall, ToolResult
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Protocol
 
 from bough.model import Block, Media, Node, Other, SessionInfo, TurnInfo, Usage
-from bough.values import value
+from bough.model.values import value
 
 
 class Exported:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bough.errors import FormatError
-from bough.formats.reading import at, plain
+from bough.formats.payload import at, plain
 from bough.model import ROLES, Json
 
 _CHAT_KEYS = {"tool_calls", "tool_call_id", "function_call"}

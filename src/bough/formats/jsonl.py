@@ -12,7 +12,7 @@ from typing import Any, get_args
 
 from bough.errors import FormatError
 from bough.formats.media import from_base64, to_base64
-from bough.formats.reading import as_dict, as_list, as_text, plain, text_or_none
+from bough.formats.payload import as_dict, as_list, as_text, plain, text_or_none
 from bough.formats.types import Decoded, Encoded, Violation
 from bough.model import (
     ROLES,

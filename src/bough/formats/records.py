@@ -10,9 +10,9 @@ from typing import Any, TypeAlias, get_args
 
 from bough.errors import FormatError
 from bough.formats.jsonl import read_node, write_node
-from bough.formats.reading import as_dict
-from bough.ids import is_plain
+from bough.formats.payload import as_dict
 from bough.model import ExternalName, Json, Node, SessionInfo, Status, TurnInfo, Usage
+from bough.model.ids import is_plain
 
 Record: TypeAlias = Node | SessionInfo | TurnInfo | ExternalName
 

@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from bough.errors import ImporterError
-from bough.formats.reading import at, text_or_none
-from bough.history import Conversation, Head, Item, Said, Skipped
+from bough.formats.payload import at, text_or_none
 from bough.importers.amazon_q_entries import Entry, entries
 from bough.importers.files import open_files
-from bough.importers.moments import from_milliseconds
-from bough.importers.naming import chained
 from bough.importers.reading import beginning, parse, read_json
+from bough.importers.synthetic_ids import chained
 from bough.importers.tables import Tables, has_tables, open_tables
+from bough.importers.timestamps import from_milliseconds
 from bough.model import Json, user
+from bough.model.imported import Conversation, Head, Item, Said, Skipped
 
 COLUMNS = ("key", "conversation_id", "value", "created_at", "updated_at")
 KEPT = ("transcript", "context_manager", "model_info", "latest_summary")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bough.formats.media import FORMATS
-from bough.formats.reading import at, count, text_or_none, written
-from bough.history import Item, Said, Skipped
-from bough.importers.moments import from_iso, from_milliseconds
-from bough.importers.naming import chained
+from bough.formats.payload import at, count, text_or_none, written
+from bough.importers.synthetic_ids import chained
+from bough.importers.timestamps import from_iso, from_milliseconds
 from bough.model import Block, Json, Media, Message, Other, Text, ToolCall, ToolResult
-from bough.values import value
+from bough.model.imported import Item, Said, Skipped
+from bough.model.values import value
 
 
 @value

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from bough.errors import FormatError
 from bough.formats.records import KINDS, read_record
-from bough.history import Archive, Record, Skipped
 from bough.importers.files import open_files
 from bough.importers.reading import Line, beginning, lines, parse_or_none
+from bough.model.imported import Archive, Record, Skipped
 
 
 class Bough:

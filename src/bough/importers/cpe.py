@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from bough.formats.media import from_base64, kind_of
-from bough.formats.reading import text_or_none, written
-from bough.history import Conversation, Head, Item, Said, Skipped
+from bough.formats.payload import text_or_none, written
 from bough.importers import cpe_first
-from bough.importers.moments import from_iso
-from bough.importers.naming import dated, parents_first
 from bough.importers.reading import parse_or_none
+from bough.importers.synthetic_ids import dated, parents_first
 from bough.importers.tables import Tables, has_tables, open_tables
+from bough.importers.timestamps import from_iso
 from bough.model import ROLES, Block, Json, Media, Message, Other, Text, Thinking, ToolCall, ToolResult, Usage
+from bough.model.imported import Conversation, Head, Item, Said, Skipped
 
 PLACE = ("id", "parent_id", "compaction_parent_id", "role", "title", "is_subagent", "created_at")
 REST = (

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from bough.formats.reading import text_or_none
-from bough.history import Conversation, Item, Said, Skipped
-from bough.importers.moments import from_iso
-from bough.importers.naming import dated, parents_first
+from bough.formats.payload import text_or_none
+from bough.importers.synthetic_ids import dated, parents_first
 from bough.importers.tables import Tables
+from bough.importers.timestamps import from_iso
 from bough.model import Media, assistant, user
+from bough.model.imported import Conversation, Item, Said, Skipped
 
 COLUMNS = ("id", "parent_id", "user_message", "executor_data", "created_at", "model")
 

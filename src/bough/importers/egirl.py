@@ -8,13 +8,13 @@ from typing import Any
 
 from bough.errors import FormatError
 from bough.formats import get
-from bough.formats.reading import as_dict, as_list, optional_list, text_or_none, written
-from bough.history import Conversation, Item, Said, Skipped
-from bough.importers.moments import from_milliseconds
-from bough.importers.naming import dated
+from bough.formats.payload import as_dict, as_list, optional_list, text_or_none, written
 from bough.importers.reading import parse
+from bough.importers.synthetic_ids import dated
 from bough.importers.tables import Tables, has_tables, open_tables
+from bough.importers.timestamps import from_milliseconds
 from bough.model import Json
+from bough.model.imported import Conversation, Item, Said, Skipped
 
 SESSION = ("id", "channel", "created_at", "last_active_at", "summary")
 MESSAGE = ("id", "session_id", "role", "content", "tool_calls", "tool_call_id", "created_at")

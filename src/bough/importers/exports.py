@@ -11,10 +11,10 @@ from operator import itemgetter
 from pathlib import Path, PurePosixPath
 
 from bough.errors import ImporterError
-from bough.history import Skipped
 from bough.importers.files import Files, open_files
 from bough.importers.reading import items, read_json, recoded
 from bough.model import Json
+from bough.model.imported import Skipped
 
 LOOKED_AT = 65_536
 _SHARD = re.compile(r"conversations([-_]\d+)?\.json")

@@ -12,13 +12,13 @@ from typing import IO
 
 from bough.errors import FormatError
 from bough.formats import get
-from bough.formats.reading import text_or_none
-from bough.history import Conversation, Item, Said, Skipped
+from bough.formats.payload import text_or_none
 from bough.importers.files import open_files
-from bough.importers.moments import from_seconds
-from bough.importers.naming import chained
 from bough.importers.reading import LOOKED_AT, Line, beginning, items, lines, parse_or_none, read_json, recoded, text_of
+from bough.importers.synthetic_ids import chained
+from bough.importers.timestamps import from_seconds
 from bough.model import Json
+from bough.model.imported import Conversation, Item, Said, Skipped
 
 ROLES = {"system", "developer", "user", "assistant", "tool", "function"}
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bough.formats.reading import text_or_none
-from bough.history import Conversation, Item, Said, Skipped
-from bough.importers.moments import from_iso
-from bough.importers.naming import chained, dated
+from bough.formats.payload import text_or_none
 from bough.importers.reading import parse
+from bough.importers.synthetic_ids import chained, dated
 from bough.importers.tables import has_tables, open_tables
+from bough.importers.timestamps import from_iso
 from bough.model import Json, Message, Role, Text
+from bough.model.imported import Conversation, Item, Said, Skipped
 
 COLUMNS = ("id", "model", "agent", "title", "messages", "total_tokens", "total_cost", "created_at", "updated_at")
 ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}

@@ -11,16 +11,16 @@ from typing import Any
 
 from bough.errors import FormatError
 from bough.formats import get
-from bough.formats.reading import as_dict, as_list, as_text, count, text_or_none
+from bough.formats.payload import as_dict, as_list, as_text, count, text_or_none
 from bough.formats.types import Decoded, Provenance
-from bough.history import Conversation, Item, Said, Skipped
-from bough.ids import parse_key
-from bough.importers.moments import from_iso
-from bough.importers.naming import dated
 from bough.importers.order import latest_last
 from bough.importers.reading import parse, parse_or_none
+from bough.importers.synthetic_ids import dated
 from bough.importers.tables import Tables, has_tables, open_tables
+from bough.importers.timestamps import from_iso
 from bough.model import Block, Json, Message, Other, Text, ToolCall, Usage, user
+from bough.model.imported import Conversation, Item, Said, Skipped
+from bough.model.keys import parse_key
 
 SESSION = ("id", "title", "model", "summary", "summary_up_to", "created_at", "updated_at")
 TURN = ("id", "user_message", "response_json", "model", "created_at")

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import IO, NoReturn
 
 from bough.errors import ImporterError
-from bough.history import Skipped
 from bough.importers.files import head
 from bough.model import Json
-from bough.values import value
+from bough.model.imported import Skipped
+from bough.model.values import value
 
 LONGEST_LINE = 256 * 2**20
 LARGEST_FILE = 512 * 2**20

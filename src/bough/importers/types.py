@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
-from bough.history import Archive, Conversation, Skipped
+from bough.model.imported import Archive, Conversation, Skipped
 
 
 class Importer(Protocol):

@@ -11,7 +11,7 @@ from bough.errors import ProviderError
 
 if TYPE_CHECKING:
     from bough.providers.api import Api
-    from bough.providers.services import Service
+    from bough.providers.catalog import Service
     from bough.providers.types import Provider
 
 Settings: TypeAlias = Mapping[str, Mapping[str, Any]]
@@ -36,7 +36,7 @@ def find(spec: str, settings: Settings = NONE, environ: Mapping[str, str] = os.e
     Nothing is loaded and nobody is called yet. Raises `ProviderError` when nobody is known by that name, when no model
     is named, and when the key, the weights or a package is missing.
     """
-    from bough.providers.services import service
+    from bough.providers.catalog import service
 
     name, model = _split(spec, settings)
     table = settings.get(name, {})
@@ -55,7 +55,7 @@ def find(spec: str, settings: Settings = NONE, environ: Mapping[str, str] = os.e
 
 def default(environ: Mapping[str, str] = os.environ, settings: Settings = NONE) -> str:
     """Who answers when nobody is named: who is configured, or whose key is in the environment, else `local`."""
-    from bough.providers.services import SERVICES, service
+    from bough.providers.catalog import SERVICES, service
 
     for name in (*settings, *SERVICES):
         table = settings.get(name, {})
@@ -68,7 +68,7 @@ def default(environ: Mapping[str, str] = os.environ, settings: Settings = NONE) 
 
 def _split(spec: str, settings: Settings) -> tuple[str, str]:
     """The provider's name and the model's; `PROVIDER/MODEL` is understood as well."""
-    from bough.providers.services import SERVICES
+    from bough.providers.catalog import SERVICES
 
     found = _SPEC.fullmatch(spec.strip())
     name, model = (found[1], found[2] or "") if found else (spec, "")
@@ -88,8 +88,8 @@ def _over_http(
         import httpx2  # noqa: F401
     except ImportError:
         raise ProviderError(f"Asking {name} needs more: pip install 'bough[run]'", kind="not_found") from None
-    from bough.providers.answer import HttpProvider
     from bough.providers.http import SILENCE, Connection
+    from bough.providers.http_provider import HttpProvider
 
     api = _api(name, known)
     headers = {**api.headers(key), **table.get("headers", {})}
@@ -99,7 +99,7 @@ def _over_http(
 
 def _api(name: str, known: Service) -> Api:
     from bough.providers import anthropic, openai
-    from bough.providers.services import ANTHROPIC, OPENAI
+    from bough.providers.catalog import ANTHROPIC, OPENAI
 
     match known.type:
         case "openai":

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from bough.model import Json
+from bough.model.values import value
 from bough.providers.types import Piece, Tool
-from bough.values import value
 
 
 @value

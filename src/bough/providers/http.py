@@ -12,7 +12,7 @@ from weakref import finalize
 
 from bough.errors import ProviderError, ProviderTrouble
 from bough.model import Json
-from bough.providers import trouble
+from bough.providers import errors
 
 if TYPE_CHECKING:
     import httpx2
@@ -100,8 +100,8 @@ class Connection:
                 told = response.read()
             finally:
                 response.close()
-        error = trouble.from_response(self.name, response.status_code, response.headers, told)
-        raise trouble.hide(error, self._secrets)
+        error = errors.from_response(self.name, response.status_code, response.headers, told)
+        raise errors.hide(error, self._secrets)
 
     def events(self, response: httpx2.Response) -> Iterator[dict[str, Json] | None]:
         """The events of a stream; None for the one that says that it is done. Raises `ProviderError`."""
@@ -128,13 +128,13 @@ class Connection:
         except (ValueError, RecursionError):
             told = None
         if not isinstance(told, dict):
-            raise self.error(f"sent something that is not JSON: {trouble.one_line(data)}")
+            raise self.error(f"sent something that is not JSON: {errors.one_line(data)}")
         return told
 
     def error(self, what: str, *, told: Json = None) -> ProviderError:
         """Trouble that the provider reports in a stream, or that its stream is in."""
-        made = trouble.from_body(self.name, told) if told is not None else ProviderError(f"{self.name} {what}")
-        return trouble.hide(made, self._secrets)
+        made = errors.from_body(self.name, told) if told is not None else ProviderError(f"{self.name} {what}")
+        return errors.hide(made, self._secrets)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -143,7 +143,7 @@ class Connection:
 
         def made(what: str, kind: ProviderTrouble = "down", passing: bool = False) -> ProviderError:
             error = ProviderError(f"{self.name} {what}", kind=kind, passing=passing)
-            return trouble.hide(error, self._secrets)
+            return errors.hide(error, self._secrets)
 
         try:
             yield

@@ -18,8 +18,8 @@ from weakref import WeakValueDictionary
 from bough.errors import ProviderError
 from bough.model import Json
 from bough.providers import prices, weights
-from bough.providers.answer import HttpAnswer, HttpProvider
 from bough.providers.http import SILENCE, Connection
+from bough.providers.http_provider import HttpAnswer, HttpProvider
 from bough.providers.openai import Chat
 from bough.providers.types import Tool
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, Protocol, TypeAlias
 
 from bough.model import Json, Tool, Usage
-from bough.values import value
+from bough.model.values import value
 
 __all__ = ["Answer", "Piece", "PieceKind", "Provider", "Tool"]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import bough
 from bough import assistant, tool_call, tool_result, user
 from bough.exporters import jsonl
-from bough.history import Archive
 from bough.importers import get
+from bough.model.imported import Archive
 from tests.importers.sample import Sample, chop
 
 

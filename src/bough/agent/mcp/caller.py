@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from bough.model import Json
-from bough.values import value
+from bough.model.values import value
 
 if TYPE_CHECKING:
     from bough.agent.tools import Call

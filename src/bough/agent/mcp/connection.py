@@ -16,7 +16,7 @@ from bough.agent.mcp.stderr import LastWords
 from bough.agent.tools import Result
 from bough.errors import ToolError
 from bough.model import Json
-from bough.values import value
+from bough.model.values import value
 
 if TYPE_CHECKING:
     from mcp import Client

@@ -7,14 +7,13 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bough import ids
 from bough.agent.delegates import session_for, task_of, tool_for, work_on
+from bough.agent.limits import Stop
 from bough.agent.mcp.caller import OURS, Caller, caller_of
-from bough.agent.stopping import Stop
 from bough.agent.tools import Result
 from bough.agent.types import Agent
 from bough.errors import BoughError, ToolError
-from bough.model import Json, Text
+from bough.model import Json, Text, ids, keys
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -95,7 +94,7 @@ def session_of(agent: Agent, store: Store, caller: Caller) -> Session:
     if caller.session is not None and store.find_session(caller.session) is not None:
         message = store.find_id(caller.message) if caller.message else None
         return session_for(agent, store.session(caller.session), message, caller.call)
-    label = ids.subagent_label(agent.name, ids.mint(8))
+    label = keys.subagent_label(agent.name, ids.mint(8))
     session = store.session(label, agent=agent.name)
     session.label = label
     return session

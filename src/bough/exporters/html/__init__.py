@@ -12,8 +12,8 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
+from bough.exporters.headings import facts
 from bough.exporters.html.blocks import article, text
-from bough.exporters.marking import facts
 from bough.exporters.types import Exported
 from bough.model import Node
 

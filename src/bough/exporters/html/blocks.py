@@ -6,8 +6,8 @@ import json
 from base64 import b64encode
 from html import escape
 
+from bough.exporters.headings import indented, iso, legible, mark, sum_of
 from bough.exporters.html.prose import LINKS, code, prose
-from bough.exporters.marking import indented, iso, legible, mark, sum_of
 from bough.exporters.types import Exported, Mark, described
 from bough.model import Block, Media, Node, Text, Thinking, ToolCall, ToolResult
 

@@ -7,7 +7,7 @@ from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from bough.exporters.marking import legible
+from bough.exporters.headings import legible
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from bough.formats.anthropic.blocks import read_block, text_block, write_block
 from bough.formats.anthropic.rules import check
 from bough.formats.anthropic.stream import AnthropicStream
-from bough.formats.reading import as_dict, as_list, at, count, plain, request_id, text_or_none, total
-from bough.formats.rendering import Rendering
+from bough.formats.encoding import Rendering
+from bough.formats.payload import as_dict, as_list, at, count, plain, request_id, text_or_none, total
+from bough.formats.role_content import Dialect, read_message, read_messages, write_messages
 from bough.formats.tool_ids import ToolIds
-from bough.formats.turns import Dialect, read_message, read_messages, write_messages
 from bough.formats.types import Decoded, Encoded, Provenance, Violation
 from bough.model import Json, Message, Usage
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from bough.formats.encoding import Rendering
 from bough.formats.media import from_base64, to_base64
-from bough.formats.reading import as_dict, as_list, as_text, at, text_or_none, written
-from bough.formats.rendering import Rendering
+from bough.formats.payload import as_dict, as_list, as_text, at, text_or_none, written
 from bough.model import Block, Json, Media, Other, Role, Text, Thinking, ToolCall, ToolResult
-from bough.values import replace
+from bough.model.values import replace
 
 FAMILY = "anthropic"
 IMAGES = ("image/jpeg", "image/png", "image/gif", "image/webp")

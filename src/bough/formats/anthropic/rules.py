@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from bough.formats.pairing import Step, check_pairs, texts
-from bough.formats.reading import as_dict, as_list, plain
+from bough.formats.payload import as_dict, as_list, plain
 from bough.formats.types import Violation
 from bough.model import Json
 

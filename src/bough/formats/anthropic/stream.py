@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from bough.errors import FormatError
-from bough.formats.reading import as_dict, as_text, plain
+from bough.formats.payload import as_dict, as_text, plain
 from bough.model import Json
 
 _GROWING = {"text_delta": "text", "thinking_delta": "thinking"}

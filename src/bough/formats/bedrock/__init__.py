@@ -12,10 +12,10 @@ from bough.formats.bedrock.blocks import read_block, text_block, write_block
 from bough.formats.bedrock.held_bytes import hold, release
 from bough.formats.bedrock.rules import check
 from bough.formats.bedrock.stream import BedrockStream
-from bough.formats.reading import as_dict, at, count, plain, text_or_none, total
-from bough.formats.rendering import Rendering
+from bough.formats.encoding import Rendering
+from bough.formats.payload import as_dict, at, count, plain, text_or_none, total
+from bough.formats.role_content import Dialect, read_message, read_messages, write_messages
 from bough.formats.tool_ids import ToolIds
-from bough.formats.turns import Dialect, read_message, read_messages, write_messages
 from bough.formats.types import Decoded, Encoded, Provenance, Violation
 from bough.model import Json, Message, Usage
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from bough.formats.bedrock.held_bytes import held, hold
+from bough.formats.encoding import Rendering
 from bough.formats.media import FORMATS, NAMES, from_base64
-from bough.formats.reading import as_dict, as_list, as_text, at, optional_list, text_or_none, written
-from bough.formats.rendering import Rendering
+from bough.formats.payload import as_dict, as_list, as_text, at, optional_list, text_or_none, written
 from bough.model import Block, Json, Media, MediaKind, Other, Role, Text, Thinking, ToolCall, ToolResult
-from bough.values import replace
+from bough.model.values import replace
 
 FAMILY = "bedrock"
 MEDIA: tuple[MediaKind, ...] = ("image", "document", "video", "audio")

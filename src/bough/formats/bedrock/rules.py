@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from bough.formats.pairing import Step, check_pairs, texts
-from bough.formats.reading import as_dict, as_list, at, plain
+from bough.formats.payload import as_dict, as_list, at, plain
 from bough.formats.types import Violation
 from bough.model import Json
 

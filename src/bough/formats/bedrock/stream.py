@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from bough.errors import FormatError
-from bough.formats.reading import as_dict, at, plain
+from bough.formats.payload import as_dict, at, plain
 from bough.model import Json
 
 

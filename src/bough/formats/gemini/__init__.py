@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bough.formats.encoding import Rendering, emptied
 from bough.formats.gemini.call_ids import with_call_ids
 from bough.formats.gemini.parts import read_part, text_part, write_part
 from bough.formats.gemini.rules import check
 from bough.formats.gemini.stream import GeminiStream
-from bough.formats.reading import as_dict, as_list, at, count, plain, text_or_none, total
-from bough.formats.rendering import Rendering, emptied
-from bough.formats.turns import Dialect, read_message, read_messages, write_messages
+from bough.formats.payload import as_dict, as_list, at, count, plain, text_or_none, total
+from bough.formats.role_content import Dialect, read_message, read_messages, write_messages
 from bough.formats.types import Decoded, Encoded, Provenance, Violation
 from bough.model import Json, Message, Usage
 

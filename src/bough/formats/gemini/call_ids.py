@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from hashlib import blake2b
 
 from bough.model import Block, Message, ToolCall, ToolResult
-from bough.values import replace
+from bough.model.values import replace
 
 
 def with_call_ids(messages: Iterable[Message]) -> tuple[Message, ...]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from bough.formats.encoding import Rendering
 from bough.formats.media import from_base64, kind_of, to_base64
-from bough.formats.reading import as_dict, as_text, at, optional_list, text_or_none, written
-from bough.formats.rendering import Rendering
+from bough.formats.payload import as_dict, as_text, at, optional_list, text_or_none, written
 from bough.model import Block, Json, Media, Other, Role, Text, Thinking, ToolCall, ToolResult
 
 FAMILY = "gemini"

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from bough.formats.gemini.parts import field
 from bough.formats.pairing import Step, check_pairs
-from bough.formats.reading import as_dict, as_list, at, plain
+from bough.formats.payload import as_dict, as_list, at, plain
 from bough.formats.types import Violation
 from bough.model import Json
 

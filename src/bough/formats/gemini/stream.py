@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bough.formats.reading import as_dict, as_list, plain
+from bough.formats.payload import as_dict, as_list, plain
 from bough.model import Json
 
 _WORDS = {"text", "thought", "thoughtSignature"}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bough.formats.encoding import Rendering
 from bough.formats.openai_chat.reading import read_messages, read_speaker
 from bough.formats.openai_chat.rules import check
 from bough.formats.openai_chat.stream import ChatStream
 from bough.formats.openai_chat.writing import write_messages
-from bough.formats.reading import as_dict, as_list, count, plain, request_id, text_or_none
-from bough.formats.rendering import Rendering
+from bough.formats.payload import as_dict, as_list, count, plain, request_id, text_or_none
 from bough.formats.tool_ids import ToolIds
 from bough.formats.types import Decoded, Encoded, Provenance, Violation
 from bough.model import Json, Message, Usage

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bough.errors import FormatError
+from bough.formats.encoding import emptied, own
 from bough.formats.media import from_base64, media_at
-from bough.formats.reading import as_dict, as_list, as_text, at, optional_list, text_or_none
-from bough.formats.rendering import emptied, own
+from bough.formats.payload import as_dict, as_list, as_text, at, optional_list, text_or_none
 from bough.model import Block, Json, Media, Message, Other, Role, Text, Thinking, ToolCall, ToolResult
-from bough.values import replace
+from bough.model.values import replace
 
 FAMILY = "openai.chat"
 ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}

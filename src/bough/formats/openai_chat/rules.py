@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bough.formats.pairing import Step, check_pairs, texts
-from bough.formats.reading import as_dict, as_list, plain
+from bough.formats.payload import as_dict, as_list, plain
 from bough.formats.types import Violation
 from bough.model import Json
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bough.formats.reading import as_dict, as_list, optional_list, plain, position
+from bough.formats.payload import as_dict, as_list, optional_list, plain, position
 from bough.model import Json
 
 _WHOLE = {"id", "type", "role", "name", "index", "object"}

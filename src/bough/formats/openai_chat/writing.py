@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bough.formats.encoding import Rendering
 from bough.formats.media import to_base64, to_url
 from bough.formats.openai_chat.reading import LIFTED
-from bough.formats.rendering import Rendering
 from bough.model import Block, Json, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
 
 ROLES = {"user": "user", "assistant": "assistant", "system": "system", "tool_result": "user"}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bough.formats.encoding import Rendering
 from bough.formats.openai_responses.reading import read_items, read_output
 from bough.formats.openai_responses.rules import check
 from bough.formats.openai_responses.stream import ResponsesStream
 from bough.formats.openai_responses.writing import write_items
-from bough.formats.reading import as_dict, as_list, at, count, plain, request_id, text_or_none
-from bough.formats.rendering import Rendering
+from bough.formats.payload import as_dict, as_list, at, count, plain, request_id, text_or_none
 from bough.formats.tool_ids import ToolIds
 from bough.formats.types import Decoded, Encoded, Provenance, Violation
 from bough.model import Json, Message, Usage

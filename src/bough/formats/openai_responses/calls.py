@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 
+from bough.formats.encoding import Rendering
 from bough.formats.openai_responses.parts import read_image, read_parts, write_media
-from bough.formats.reading import as_dict, as_text, at, text_or_none
-from bough.formats.rendering import Rendering
+from bough.formats.payload import as_dict, as_text, at, text_or_none
 from bough.model import Json, Media, Other, Text, ToolCall, ToolResult
-from bough.values import replace
+from bough.model.values import replace
 
 FAMILY = "openai.responses"
 CALLS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bough.formats.media import from_base64, media_at, to_url
-from bough.formats.reading import as_dict, as_list, as_text, at, text_or_none
+from bough.formats.payload import as_dict, as_list, as_text, at, text_or_none
 from bough.model import Json, Media, Other, Text
 
 FAMILY = "openai.responses"

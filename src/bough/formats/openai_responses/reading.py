@@ -8,11 +8,11 @@ in the form in which they came out, which differs a little from the form in whic
 from __future__ import annotations
 
 from bough.errors import FormatError
+from bough.formats.encoding import emptied
 from bough.formats.media import from_base64
 from bough.formats.openai_responses.calls import OUTPUTS, read_call, read_result
 from bough.formats.openai_responses.parts import read_parts, spoken
-from bough.formats.reading import as_dict, as_text, optional_list, text_or_none
-from bough.formats.rendering import emptied
+from bough.formats.payload import as_dict, as_text, optional_list, text_or_none
 from bough.model import Block, Json, Media, Message, Other, Role, Text, Thinking
 
 FAMILY = "openai.responses"

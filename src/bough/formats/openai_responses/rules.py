@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from bough.formats.openai_chat.rules import check_cache_markers
 from bough.formats.openai_responses.calls import CALLS, OUTPUTS, call_key
-from bough.formats.reading import as_dict, as_list, plain
+from bough.formats.payload import as_dict, as_list, plain
 from bough.formats.types import Violation
 from bough.model import Json
 

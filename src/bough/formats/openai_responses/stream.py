@@ -7,7 +7,7 @@ whose last event leaves the output out.
 from __future__ import annotations
 
 from bough.errors import FormatError
-from bough.formats.reading import as_dict, as_text, plain, position
+from bough.formats.payload import as_dict, as_text, plain, position
 from bough.model import Json
 
 _ENDS = ("response.completed", "response.incomplete", "response.failed", "response.cancelled")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bough.formats.encoding import EMPTY, Rendering
 from bough.formats.openai_responses.calls import write_call, write_result
 from bough.formats.openai_responses.parts import write_media
 from bough.formats.openai_responses.reading import REPLY
-from bough.formats.rendering import EMPTY, Rendering
 from bough.model import Block, Json, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
 
 OUTPUT_ONLY = {

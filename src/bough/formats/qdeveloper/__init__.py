@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bough.formats.encoding import Rendering
+from bough.formats.payload import as_dict, at, plain, text_or_none
 from bough.formats.qdeveloper.reading import read_chat_message, read_state
 from bough.formats.qdeveloper.rules import check
 from bough.formats.qdeveloper.stream import QDeveloperStream
 from bough.formats.qdeveloper.writing import write_state
-from bough.formats.reading import as_dict, at, plain, text_or_none
-from bough.formats.rendering import Rendering
 from bough.formats.tool_ids import ToolIds
 from bough.formats.types import Decoded, Encoded, Provenance, Violation
 from bough.model import Json, Message

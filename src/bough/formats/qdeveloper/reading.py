@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from bough.errors import FormatError
+from bough.formats.encoding import JOINED, emptied
 from bough.formats.media import FORMATS, from_base64
-from bough.formats.reading import as_dict, as_text, at, optional_list, text_or_none, written
-from bough.formats.rendering import JOINED, emptied
+from bough.formats.payload import as_dict, as_text, at, optional_list, text_or_none, written
 from bough.model import Block, Json, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
-from bough.values import replace
+from bough.model.values import replace
 
 FAMILY = "qdeveloper"
 USER, ASSISTANT, STATE = "userInputMessage", "assistantResponseMessage", "conversationState"

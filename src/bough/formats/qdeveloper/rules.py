@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 from bough.formats.pairing import Step, check_pairs, texts
+from bough.formats.payload import as_dict, as_list, at, optional_list, plain
 from bough.formats.qdeveloper.reading import ASSISTANT, CONTEXT, USER
-from bough.formats.reading import as_dict, as_list, at, optional_list, plain
 from bough.formats.types import Violation
 from bough.model import Json
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bough.formats.encoding import JOINED, Rendering
 from bough.formats.media import NAMES, to_base64
 from bough.formats.qdeveloper.reading import ASSISTANT, CONTEXT, STATE, USER
-from bough.formats.rendering import JOINED, Rendering
 from bough.model import Block, Json, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
 
 IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")

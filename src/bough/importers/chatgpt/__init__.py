@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from bough.formats.reading import text_or_none
-from bough.history import Conversation, Skipped
+from bough.formats.payload import text_or_none
 from bough.importers.chatgpt.assets import Assets
 from bough.importers.chatgpt.mapping import Mapping
 from bough.importers.exports import conversations, holds
 from bough.importers.files import open_files
-from bough.importers.moments import from_seconds
+from bough.importers.timestamps import from_seconds
 from bough.model import Json
+from bough.model.imported import Conversation, Skipped
 
 NAME = "chatgpt"
 KEPT_ELSEWHERE = {

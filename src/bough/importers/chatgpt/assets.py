@@ -7,7 +7,7 @@ import re
 from pathlib import PurePosixPath
 
 from bough.formats.media import kind_of
-from bough.formats.reading import text_or_none
+from bough.formats.payload import text_or_none
 from bough.importers.files import Files
 from bough.model import Json, Media
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bough.formats.reading import at, text_or_none
-from bough.history import Item, Said, Skipped
+from bough.formats.payload import at, text_or_none
 from bough.importers.chatgpt.assets import Assets
 from bough.importers.chatgpt.messages import read_message
-from bough.importers.moments import from_seconds
-from bough.importers.naming import parents_first
+from bough.importers.synthetic_ids import parents_first
+from bough.importers.timestamps import from_seconds
 from bough.model import Json
+from bough.model.imported import Item, Said, Skipped
 
 Nodes = dict[str, dict[str, Json]]
 CUT_SHORT = ("interrupted", "max_tokens")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bough.formats.reading import at, text_or_none
+from bough.formats.payload import at, text_or_none
 from bough.importers.chatgpt.assets import Assets, pointer_id
 from bough.model import Block, Json, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from bough.formats.reading import text_or_none
-from bough.history import Conversation, Item, Said, Skipped
+from bough.formats.payload import text_or_none
 from bough.importers.claude_ai.messages import FAMILY, read_messages
 from bough.importers.exports import conversations, holds
 from bough.importers.files import open_files
-from bough.importers.moments import from_iso
-from bough.importers.naming import parents_first
+from bough.importers.synthetic_ids import parents_first
+from bough.importers.timestamps import from_iso
 from bough.model import Json
+from bough.model.imported import Conversation, Item, Said, Skipped
 
 NAME = "claude.ai"
 KEPT_ELSEWHERE = {"uuid", "name", "created_at", "updated_at", "account", "chat_messages", "model"}

@@ -8,7 +8,7 @@ from itertools import groupby
 from bough.errors import FormatError
 from bough.formats.anthropic.blocks import read_block
 from bough.formats.media import FORMATS, kind_of
-from bough.formats.reading import text_or_none, written
+from bough.formats.payload import text_or_none, written
 from bough.model import Block, Json, Media, Message, Other, Role, Text, Thinking, ToolCall, ToolResult
 
 FAMILY = "claude.ai"

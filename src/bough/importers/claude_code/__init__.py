@@ -8,13 +8,13 @@ from itertools import islice
 from operator import attrgetter
 from pathlib import Path
 
-from bough.history import Conversation, Skipped
 from bough.importers.claude_code.files import SUBAGENTS, projects
 from bough.importers.claude_code.project import NAME, Project
 from bough.importers.files import Files, open_files
 from bough.importers.order import latest_last
 from bough.importers.reading import Line, lines
 from bough.model import Json
+from bough.model.imported import Conversation, Skipped
 
 FILES_TO_TRY = 20
 LINES_TO_TRY = 20

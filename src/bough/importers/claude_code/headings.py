@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from bough.formats.reading import text_or_none
+from bough.formats.payload import text_or_none
 from bough.importers.claude_code.lines import SCENE, Record, message_of, read_blocks
-from bough.importers.moments import from_iso
 from bough.importers.reading import parse_or_none
+from bough.importers.timestamps import from_iso
 from bough.importers.titles import shortened
 from bough.model import Json, Text
 

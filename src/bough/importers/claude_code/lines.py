@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from bough.errors import FormatError
 from bough.formats.anthropic.blocks import FAMILY, read_block
-from bough.formats.reading import at, written
-from bough.formats.turns import pieces
+from bough.formats.payload import at, written
+from bough.formats.role_content import pieces
 from bough.model import Block, Json, Message, Other, Role, Text, ToolCall, ToolResult
 
 Record = dict[str, Json]

@@ -6,18 +6,18 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from bough.errors import ImporterError
-from bough.formats.reading import text_or_none
-from bough.history import Conversation, Item, Skipped
+from bough.formats.payload import text_or_none
 from bough.importers.claude_code.files import agent_id, raw_lines, session_id, stem
 from bough.importers.claude_code.headings import Heading
 from bough.importers.claude_code.places import Place
-from bough.importers.claude_code.sides import Sides
+from bough.importers.claude_code.sidechains import Sides
 from bough.importers.claude_code.thread import Spawn, Thread
 from bough.importers.files import Files
 from bough.importers.reading import Line, lines, read_json
 from bough.importers.titles import shortened
 from bough.model import Json
-from bough.values import replace
+from bough.model.imported import Conversation, Item, Skipped
+from bough.model.values import replace
 
 NAME = "claude-code"
 

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from bough.formats.anthropic import read_usage
-from bough.formats.reading import at, count, parsed, text_or_none
-from bough.history import Item, Said, Skipped
+from bough.formats.payload import at, count, parsed, text_or_none
 from bough.importers.claude_code.lines import (
     SCENE,
     TOLD_ELSEWHERE,
@@ -24,9 +23,10 @@ from bough.importers.claude_code.lines import (
     user_messages,
 )
 from bough.importers.claude_code.places import Place, Places
-from bough.importers.moments import from_iso
 from bough.importers.reading import Line
+from bough.importers.timestamps import from_iso
 from bough.model import Json, Kind, Message, Usage
+from bough.model.imported import Item, Said, Skipped
 
 LEFT_OUT = {
     "progress",

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from bough.history import Conversation, Skipped
 from bough.importers.codex.items import read_event
 from bough.importers.codex.threads import NAME, Threads, is_rollout, read_lines
 from bough.importers.files import Files, open_files
 from bough.importers.reading import Line
+from bough.model.imported import Conversation, Skipped
 
 FILES_TO_TRY = 5
 LINES_TO_TRY = 5

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from bough.errors import FormatError
 from bough.formats.openai_responses.calls import OUTPUTS
 from bough.formats.openai_responses.reading import FAMILY, read_items
-from bough.formats.reading import at, text_or_none, written
-from bough.importers.moments import from_iso
-from bough.importers.naming import chained
+from bough.formats.payload import at, text_or_none, written
+from bough.importers.synthetic_ids import chained
+from bough.importers.timestamps import from_iso
 from bough.model import Block, Json, Message, Other, Text, ToolResult
 
 ENVELOPES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from bough.formats.reading import at
+from bough.formats.payload import at
 from bough.importers.files import open_files
 from bough.importers.reading import Line, lines
 from bough.importers.tables import has_tables, open_tables

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from bough.formats.reading import at, count, parsed, text_or_none
-from bough.history import Item, Said, Skipped
+from bough.formats.payload import at, count, parsed, text_or_none
 from bough.importers.codex.items import Event, is_human, name_of, read_event, read_item
 from bough.importers.reading import Line
 from bough.model import Json, Kind, Message, Other, Role, Text, Usage
-from bough.values import replace
+from bough.model.imported import Item, Said, Skipped
+from bough.model.values import replace
 
 COUNTS = ("input_tokens", "output_tokens", "cached_input_tokens", "reasoning_output_tokens")
 

@@ -9,17 +9,17 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from bough.compress import decompressed
-from bough.formats.reading import at, count, text_or_none
-from bough.history import Conversation, Item, Skipped
+from bough.formats.payload import at, count, text_or_none
 from bough.importers.codex.items import is_human, read_event, read_item
 from bough.importers.codex.names import INDEX, names
 from bough.importers.codex.rollout import Place, Rollout, Spawn
 from bough.importers.files import Files
-from bough.importers.moments import from_iso
 from bough.importers.order import eldest, last_time, latest_last
 from bough.importers.reading import Line, lines
+from bough.importers.timestamps import from_iso
 from bough.importers.titles import shortened
 from bough.model import Json
+from bough.model.imported import Conversation, Item, Skipped
 
 NAME = "codex"
 LINES_OF_HEADING = 200

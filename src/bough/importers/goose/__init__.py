@@ -9,11 +9,11 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from bough.errors import ImporterError
-from bough.history import Conversation, Skipped
 from bough.importers.files import Files, head, open_files
 from bough.importers.goose.database import Database, is_goose
 from bough.importers.goose.lines import NAME, is_export, is_heading, read_export, read_lines
 from bough.importers.reading import Line, lines, read_json, text_of
+from bough.model.imported import Conversation, Skipped
 
 DATABASE = "sessions.db"
 FILES_TO_TRY = 5

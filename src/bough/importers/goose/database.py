@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bough.formats.reading import at, count, text_or_none
-from bough.history import Conversation, Item, Skipped
+from bough.formats.payload import at, count, text_or_none
 from bough.importers.goose.lines import NAME
-from bough.importers.goose.telling import Spent, Spoken, Telling, spent_on
-from bough.importers.moments import from_iso
+from bough.importers.goose.tree import Spent, Spoken, Telling, spent_on
 from bough.importers.order import eldest, latest_last
 from bough.importers.reading import parse_or_none
 from bough.importers.tables import Tables, has_tables, open_tables
+from bough.importers.timestamps import from_iso
 from bough.model import Usage
+from bough.model.imported import Conversation, Item, Skipped
 
 Row = dict[str, Any]
 KEPT = (

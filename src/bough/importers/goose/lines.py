@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from bough.formats.reading import at, text_or_none
-from bough.history import Conversation, Item, Skipped
+from bough.formats.payload import at, text_or_none
 from bough.importers.files import Files
-from bough.importers.goose.telling import Spoken, Telling
-from bough.importers.moments import from_iso
+from bough.importers.goose.tree import Spoken, Telling
 from bough.importers.reading import Line, lines
+from bough.importers.timestamps import from_iso
 from bough.importers.titles import shortened
 from bough.model import Json
+from bough.model.imported import Conversation, Item, Skipped
 
 NAME = "goose"
 KEPT_ELSEWHERE = {

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bough.formats.media import from_base64, kind_of
-from bough.formats.reading import at, text_or_none, written
-from bough.formats.turns import pieces
+from bough.formats.payload import at, text_or_none, written
+from bough.formats.role_content import pieces
 from bough.model import Block, Json, Media, Message, Other, Role, Text, Thinking, ToolCall, ToolResult
 
 FAMILY = "goose"

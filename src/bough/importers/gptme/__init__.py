@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from bough.formats.reading import at, text_or_none
-from bough.history import Conversation, Head, Item, Said, Skipped
+from bough.formats.payload import at, text_or_none
 from bough.importers.files import Files, open_files
 from bough.importers.gptme.messages import FAMILY, Messages, is_message, said_at, usage
-from bough.importers.naming import chained
 from bough.importers.order import last_time
 from bough.importers.reading import Line, lines
+from bough.importers.synthetic_ids import chained
 from bough.importers.titles import shortened
 from bough.model import Json
+from bough.model.imported import Conversation, Head, Item, Said, Skipped
 
 NAME = FAMILY
 MAIN = "conversation.jsonl"

@@ -7,9 +7,9 @@ from datetime import datetime
 from pathlib import PurePosixPath
 
 from bough.formats.media import FORMATS, kind_of
-from bough.formats.reading import at, count, text_or_none, total
+from bough.formats.payload import at, count, text_or_none, total
 from bough.importers.files import Files
-from bough.importers.moments import from_iso
+from bough.importers.timestamps import from_iso
 from bough.model import ROLES, Block, Json, Media, Message, Other, Text, Usage
 
 FAMILY = "gptme"

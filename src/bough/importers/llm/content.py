@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from bough.formats.media import kind_of
-from bough.formats.reading import at, count, text_or_none, written
+from bough.formats.payload import at, count, text_or_none, written
 from bough.importers.reading import parse_or_none
 from bough.importers.tables import Tables
 from bough.model import Block, Json, Media, Other, Text, Thinking, ToolCall, ToolResult, Usage

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from bough.history import Said
 from bough.importers.llm.content import Content, Row, call, envelope, usage
-from bough.importers.moments import from_iso
 from bough.importers.tables import Tables
+from bough.importers.timestamps import from_iso
 from bough.model import Block, Message, Text, Thinking, ToolResult
+from bough.model.imported import Said
 
 COLUMNS = (
     "id", "model", "resolved_model", "prompt", "system", "prompt_json", "options_json", "response", "response_json",

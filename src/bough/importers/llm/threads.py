@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from bough.formats.reading import count
-from bough.history import Said
+from bough.formats.payload import count
 from bough.importers.llm.content import Content, Row, envelope, usage
-from bough.importers.moments import from_iso
 from bough.importers.reading import parse_or_none
 from bough.importers.tables import Tables
+from bough.importers.timestamps import from_iso
 from bough.model import Message, Role
-from bough.values import replace
+from bough.model.imported import Said
+from bough.model.values import replace
 
 TURNS = (
     "id", "thread_id", "parent_message_hash", "tip_message_hash", "model", "resolved_model", "options_json",

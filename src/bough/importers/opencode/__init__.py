@@ -6,11 +6,11 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from bough.history import Conversation, Skipped
 from bough.importers.files import open_files
 from bough.importers.opencode.database import Database, is_opencode
 from bough.importers.opencode.storage import Storage, has_sessions
-from bough.importers.opencode.telling import NAME, Spawn
+from bough.importers.opencode.tree import NAME, Spawn
+from bough.model.imported import Conversation, Skipped
 
 
 class OpenCode:

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bough.history import Conversation, Skipped
-from bough.importers.moments import from_milliseconds
 from bough.importers.opencode.messages import Record
-from bough.importers.opencode.telling import Spawn, Whole, conversation
+from bough.importers.opencode.tree import Spawn, Whole, conversation
 from bough.importers.order import eldest, latest_last
 from bough.importers.reading import parse_or_none
 from bough.importers.tables import Tables, has_tables, open_tables
+from bough.importers.timestamps import from_milliseconds
+from bough.model.imported import Conversation, Skipped
 
 SESSION = (
     "id", "project_id", "parent_id", "slug", "directory", "title", "version", "share_url", "revert", "agent", "model",

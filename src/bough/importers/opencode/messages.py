@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bough.formats.media import kind_of, media_at
-from bough.formats.reading import at, count, text_or_none, total, written
+from bough.formats.payload import at, count, text_or_none, total, written
 from bough.model import Block, Json, Media, Message, Other, Role, Text, Thinking, ToolCall, ToolResult, Usage
 
 FAMILY = "opencode"

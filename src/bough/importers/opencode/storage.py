@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 
 from bough.errors import ImporterError
-from bough.formats.reading import count, text_or_none
-from bough.history import Conversation, Skipped
+from bough.formats.payload import count, text_or_none
 from bough.importers.files import Files
 from bough.importers.opencode.messages import Record
-from bough.importers.opencode.telling import Spawn, Whole, conversation
+from bough.importers.opencode.tree import Spawn, Whole, conversation
 from bough.importers.order import eldest, latest_last
 from bough.importers.reading import read_json
+from bough.model.imported import Conversation, Skipped
 
 _SESSION = re.compile(r"(?:.*/)?session/(?!share/)[^/]+/(ses_[^/]+)\.json")
 _MESSAGE = re.compile(r"(?:.*/)?message/(ses_[^/]+)/(msg_[^/]+)\.json")

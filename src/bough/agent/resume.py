@@ -1,0 +1,49 @@
+"""Takes up a turn that was cut off: what was begun and not finished is said plainly, and nothing is done twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from bough.agent.tool_calls import INTERRUPTED, answer
+from bough.agent.tools import Result
+from bough.model import Message, Node, ToolCall, user
+
+if TYPE_CHECKING:
+    from bough.turn import Turn
+
+CUT_OFF = "[Your last reply was cut off where it ends. Go on from there; do not repeat it.]"
+"""Said in the user's place: many models refuse a system message that is not the first."""
+
+
+def take_up(turn: Turn, message: Message | str | None) -> None:
+    """Makes a turn ready to go on, with what the user has to say to it, if anything.
+
+    A call whose result was not kept may have had its effect: it is answered as interrupted, and the model decides.
+    """
+    if open_calls := unanswered(turn.path()):
+        turn.add([answer(call, Result.failed(INTERRUPTED)) for call in open_calls])
+    if message is not None:
+        turn.add(user(message) if isinstance(message, str) else message)
+    elif is_cut_off(turn.path(last=1)[-1]):
+        turn.add(user(CUT_OFF))
+
+
+def is_cut_off(node: Node) -> bool:
+    """Whether this is what came of a reply that never became whole."""
+    return node.role == "assistant" and node.message.error
+
+
+def is_done(node: Node) -> bool:
+    """Whether a turn that ends here had only not been closed."""
+    return node.role == "assistant" and not node.message.error and not node.message.calls
+
+
+def unanswered(path: Sequence[Node]) -> list[ToolCall]:
+    """The calls at the end of a path that have no result."""
+    answered: set[str] = set()
+    for node in reversed(path):
+        answered |= {result.call_id for result in node.message.results}
+        if node.role == "assistant":
+            return [call for call in node.message.calls if call.call_id not in answered]
+    return []

@@ -1,0 +1,90 @@
+"""The calls of one reply at work: all at once, each in a thread of its own, their results in the order of the calls.
+
+A thread cannot be ended from outside. A call that takes too long is told so by its `Stop` and left behind; the model
+gets an error in its place.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from bough.agent.limits import Stop, Until
+from bough.agent.tools import Bound, Call, Result, Toolbox
+from bough.errors import BoughError, ToolError
+from bough.model import Json, Message, ToolCall, ToolResult
+
+if TYPE_CHECKING:
+    from bough.session import Session
+
+NOT_RUN = "Not done: the run was stopped first."
+INTERRUPTED = "Interrupted before it was done. Whether it had any effect is not known."
+
+
+class Job:
+    """One call on its way."""
+
+    def __init__(self, call: ToolCall, session: Session, message: str) -> None:
+        self.call = call
+        self.about = Call(session, message, call.call_id, call.name, Stop())
+        self._result: Result | None = None
+        self._done = threading.Event()
+        self._seconds: float | None = None
+        self._began = 0.0
+
+    def start(self, toolbox: Toolbox, seconds: float | None) -> None:
+        """Begins; a call that means no tool is over at once."""
+        try:
+            bound, arguments = toolbox.find(self.call)
+        except ToolError as problem:
+            self._finish(Result.failed(str(problem)))
+            return
+        self._seconds = seconds if bound.seconds is None else bound.seconds
+        self._began = time.monotonic()
+        threading.Thread(target=self._work, args=(bound, arguments), name=f"tool {self.call.name}", daemon=True).start()
+
+    def wait(self, until: Until) -> Result:
+        """The result, when it is there; or that it took too long."""
+        until.stop.then(self._done.set)
+        own = None if self._seconds is None else max(0.0, self._began + self._seconds - time.monotonic())
+        self._done.wait(until.left(own))
+        return self.now(None if until.reason else f"No answer within {self._seconds or 0:g} seconds; given up.")
+
+    def now(self, otherwise: str | None = None) -> Result:
+        """The result if it is there; if not, nobody will wait for it."""
+        if (result := self._result) is None:
+            self.about.stop.set()
+        return result or Result.failed(otherwise or (INTERRUPTED if self._began else NOT_RUN))
+
+    def _work(self, bound: Bound, arguments: dict[str, Json]) -> None:
+        try:
+            self._finish(bound.run(arguments, self.about))
+        except BoughError as problem:
+            self._finish(Result.failed(str(problem)))
+        except BaseException as problem:  # whatever a tool does, its thread must not die in silence
+            self._finish(Result.failed(f"{type(problem).__name__}: {problem}"))
+
+    def _finish(self, result: Result) -> None:
+        self._result = result
+        self._done.set()
+
+
+def answer(call: ToolCall, result: Result) -> Message:
+    """The message that answers a call."""
+    block = ToolResult(call.call_id, result.content, result.error, call.name, result.extra)
+    return Message("tool_result", (block,), result.error)
+
+
+def results(jobs: Sequence[Job], toolbox: Toolbox, until: Until, seconds: float | None, most: int) -> Iterator[Result]:
+    """The results in the order of the calls, each as soon as it and those before it are there; `most` at a time."""
+    for first in range(0, len(jobs), most):
+        batch = jobs[first : first + most]
+        if until.reason:
+            yield from (Result.failed(NOT_RUN) for _ in batch)
+            continue
+        for job in batch:
+            job.start(toolbox, seconds)
+        for job in batch:
+            yield job.wait(until)

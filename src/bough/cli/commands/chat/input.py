@@ -1,0 +1,102 @@
+"""Where the chat reads from: a terminal with history, many lines and completion; or whatever is piped in."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from prompt_toolkit.history import History
+    from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+
+    from bough.cli.commands.chat.loop import Talk
+
+PROMPT = "› "
+
+
+def reader(talk: Talk) -> Callable[[], str]:
+    """A function that reads what is said next; it raises `EOFError` when nothing more comes."""
+    return on_terminal(talk) if sys.stdin.isatty() and sys.stdout.isatty() else from_pipe
+
+
+def from_pipe() -> str:
+    """One line of stdin."""
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    return line.rstrip("\n")
+
+
+def on_terminal(talk: Talk) -> Callable[[], str]:
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.formatted_text import ANSI
+    from prompt_toolkit.styles import Style
+
+    from bough.cli.commands.chat.completion import Completing
+
+    session: PromptSession[str] = PromptSession(
+        history=history(talk.kept),
+        completer=Completing(talk),
+        complete_while_typing=False,
+        multiline=True,
+        prompt_continuation="  ",
+        key_bindings=keys(),
+        bottom_toolbar=talk.status,
+        style=Style.from_dict({"bottom-toolbar": "noreverse fg:ansibrightblack"}),
+    )
+
+    def read() -> str:
+        while True:
+            try:
+                return session.prompt(ANSI(f"\x1b[1m{PROMPT}\x1b[0m"))
+            except KeyboardInterrupt:  # takes back the line, as a shell does
+                continue
+
+    return read
+
+
+def history(kept: bool) -> History:
+    """What was typed before, for the arrow keys. Of a chat that is not kept, nothing."""
+    from prompt_toolkit.history import FileHistory, InMemoryHistory
+
+    with suppress(OSError):  # without a place for it, a chat is still a chat
+        if kept:
+            file = history_file()
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+            return FileHistory(file)
+    return InMemoryHistory()
+
+
+def history_file() -> Path:
+    """Where it is kept."""
+    from platformdirs import user_state_path
+
+    return user_state_path("bough", appauthor=False) / "history"
+
+
+def keys() -> KeyBindings:
+    """Enter sends; Alt+Enter, Ctrl+J, or a backslash at the end, begin a new line."""
+    from prompt_toolkit.key_binding import KeyBindings
+
+    bindings = KeyBindings()
+
+    @bindings.add("enter")
+    def _(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        if buffer.document.text_before_cursor.endswith("\\"):
+            buffer.delete_before_cursor()
+            buffer.newline(copy_margin=False)
+        else:
+            buffer.validate_and_handle()
+
+    @bindings.add("escape", "enter")
+    @bindings.add("c-j")
+    def _(event: KeyPressEvent) -> None:
+        event.current_buffer.newline(copy_margin=False)
+
+    return bindings

@@ -1,0 +1,160 @@
+"""`bough config`: what is settled, by whom, and how to change it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bough.cli.locate import Place
+from bough.cli.options import json_option, store_options
+from bough.cli.output.text import one_line
+from bough.cli.registry import Commands
+from bough.model.values import replace
+
+if TYPE_CHECKING:
+    from bough.config import Config, Setting
+
+TEMPLATE = """\
+# What bough does when nothing else is said. Every key: `bough config`, or docs/configuration.md.
+
+[run]
+# model = "openai:gpt-5-mini"
+# system = "Answer briefly."
+"""
+
+
+@click.command()
+@store_options
+@json_option
+@click.argument("names", nargs=-1, metavar="[KEY]…")
+@click.pass_obj
+def show(place: Place, names: tuple[str, ...], as_json: bool) -> None:
+    """Show every setting, its value, and where the value comes from. Secrets are never shown."""
+    from bough.cli.output import console
+
+    settings = [in_force(place, setting) for setting in chosen(place.settings(), names)]
+    if as_json:
+        console.data([{"key": one.name, "value": one.shown, "origin": one.origin} for one in settings])
+        return
+    console.show(lines(settings))
+
+
+def in_force(place: Place, setting: Setting) -> Setting:
+    """The setting; of what is found out when nothing is said, what was found, and by whom."""
+    if setting.name == "db.path":
+        found = place.find()
+        return replace(setting, value=found.where, origin=found.source)
+    if setting.name == "run.model" and setting.value is None:
+        from bough.providers import default
+
+        return replace(setting, value=default(os.environ, place.settings().tables("providers")))
+    return setting
+
+
+def chosen(config: Config, names: tuple[str, ...]) -> list[Setting]:
+    """The settings with these names, or of these sections; all of them without any."""
+    if not names:
+        return config.settings()
+    found = []
+    for name in names:
+        within = [one for one in config.settings() if one.name.startswith(f"{name}.")]
+        found += within or [config.setting(name)]
+    return found
+
+
+def lines(settings: list[Setting]) -> list[str]:
+    """One line for each setting: its name, its value as TOML, and its origin."""
+    from bough.cli.output import console
+    from bough.cli.output.text import pad
+
+    rows = [(one_line(one.name), said(one.shown), one_line(one.origin)) for one in settings]
+    room = 44 if console.on_terminal() else 10_000
+    first, second = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
+    return [
+        f"{pad(name, first)}  {pad(shown, min(second, room))}  {console.styled(origin, 'dim')}"
+        for name, shown, origin in rows
+    ]
+
+
+def said(given: Any) -> str:
+    from bough.config.writing import toml
+
+    return "–" if given is None else one_line(toml(given))
+
+
+@click.command()
+@json_option
+@store_options
+@click.pass_obj
+def path(place: Place, as_json: bool) -> None:
+    """Print where the configuration is, whether or not it is there."""
+    from bough.cli.output import console
+
+    file = file_of(place)
+    if as_json:
+        console.data({"path": str(file), "exists": file.exists()})
+    else:
+        click.echo(str(file))
+
+
+def file_of(place: Place) -> Path:
+    from bough.config import default_path
+
+    return Path(place.config).expanduser() if place.config else default_path()
+
+
+@click.command(name="set")
+@store_options
+@click.argument("key")
+@click.argument("value")
+@click.pass_obj
+def set_(place: Place, key: str, value: str) -> None:
+    """Write a value into the file: bough config set run.model local."""
+    from bough.cli.output import console
+    from bough.config.writing import set_value
+
+    file = file_of(place)
+    set_value(file, key, value)
+    console.note(f"{key} is set in {file}")
+
+
+@click.command()
+@store_options
+@click.pass_obj
+def edit(place: Place) -> None:
+    """Open the file in $VISUAL or $EDITOR, and check it afterwards."""
+    from bough.config import load
+    from bough.config.writing import write
+
+    file = file_of(place)
+    if not file.exists():
+        write(file, TEMPLATE)
+    click.edit(filename=str(file))
+    load(file)
+
+
+class Settings(Commands):
+    """`bough config`: the name of a key, or of a section, is shown without another word."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        from bough.config.keys import SECTIONS
+
+        named = bool(args) and args[0].partition(".")[0] in SECTIONS
+        return super().parse_args(ctx, ["show", *args] if named else args)
+
+
+command = Settings(
+    "config",
+    {
+        "show": ("config:show", "Show every setting and where it comes from."),
+        "path": ("config:path", "Print where the file is."),
+        "set": ("config:set_", "Write a value into the file."),
+        "edit": ("config:edit", "Open the file in your editor."),
+    },
+    {"list": "show", "ls": "show", "get": "show"},
+    default="show",
+    help="What is settled, by whom, and how to change it. Every key: docs/configuration.md.",
+)

@@ -1,0 +1,195 @@
+"""`bough db …`: the file behind it all."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+import click
+
+from bough.cli.locate import Place
+from bough.cli.options import examples, json_option, store_options
+from bough.cli.output.console import data, note, progress, say
+from bough.cli.output.text import counted, one_line
+from bough.engines import connect, is_url
+from bough.errors import Corrupt, Invalid, NotFound
+from bough.model import Finding
+from bough.store import Store
+
+
+@click.group(
+    "db",
+    epilog=examples(
+        "bough db path",
+        "bough db verify",
+        "bough db backup",
+        "bough db backup ~/chats.bak.db",
+        "bough db copy chats.db postgresql://localhost/chats",
+        "bough db init --distributed --db postgresql://coordinator/chats",
+    ),
+)
+def command() -> None:
+    """Look after the store: init, path, verify, backup, copy, vacuum, migrate."""
+
+
+def opened(place: Place) -> Store:
+    """The store, which must be there already. Raises `NotFound`."""
+    found = place.find()
+    if found.path is not None and not found.path.exists():
+        raise NotFound(f"There is no store at {found.where!r} yet ({found.source} names it).")
+    return place.store()
+
+
+@command.command()
+@click.option("--distributed", is_flag=True, help="Spread the tables over a Citus cluster, by namespace.")
+@json_option
+@store_options
+@click.pass_obj
+def init(place: Place, distributed: bool, as_json: bool) -> None:
+    """Make the store, if it is not there yet. Everything that writes does this by itself."""
+    where = place.find().where
+    place.store().close()
+    spread = distribute(where) if distributed else []
+    words = f"The store is there.{f' {len(spread)} tables are spread over the cluster now.' if spread else ''}"
+    report(as_json, {"path": where, "distributed": spread}, words)
+
+
+def distribute(where: str) -> list[str]:
+    """Which tables were spread over the nodes of a cluster. Raises `Invalid` for a file."""
+    if not is_url(where):
+        raise Invalid(f"{where!r} is a file; only a PostgreSQL cluster has nodes to spread tables over.")
+    from bough.db.postgres import tenancy
+
+    return tenancy.distribute(where)
+
+
+@command.command()
+@json_option
+@store_options
+@click.pass_obj
+def path(place: Place, as_json: bool) -> None:
+    """Print where the store is. Who says so goes to stderr."""
+    found = place.find()
+    exists = None if found.path is None else found.path.exists()
+    if as_json:
+        data({"path": found.where, "from": found.source, "exists": exists})
+        return
+    say(found.where)
+    note(f"(from {found.source}{'; not made yet' if exists is False else ''})")
+
+
+@command.command()
+@click.option("--repair", is_flag=True, help="Mend what can be mended without losing anything.")
+@json_option
+@store_options
+@click.pass_obj
+def verify(place: Place, repair: bool, as_json: bool) -> int:
+    """Check that everything is what it was when it was saved. The exit status is 1 if something is not."""
+    with opened(place) as store:
+        with progress("Checking") as told:
+            findings = store.verify(repair, told)
+        messages = counted(store.size().messages, "message")
+    if as_json:
+        data([finding_json(one) for one in findings])
+    for one in findings if not as_json else ():
+        say(one_line(f"{one.code}: {one.subject}: {one.detail}") + (" (repaired)" if one.repaired else ""))
+    left = sum(not one.repaired for one in findings)
+    note(f"{messages} checked. {verdict(len(findings), left)}")
+    return 1 if left else 0
+
+
+def finding_json(one: Finding) -> dict[str, Any]:
+    return {"code": one.code, "subject": one.subject, "detail": one.detail, "repaired": one.repaired}
+
+
+def verdict(found: int, left: int) -> str:
+    if left:
+        return f"{counted(left, 'problem')} left; what is sound can still be read, and exported."
+    return "All problems repaired." if found else "Everything is what it was."
+
+
+@command.command()
+@click.argument("target", metavar="[FILE]", required=False, type=click.Path())
+@json_option
+@store_options
+@click.pass_obj
+def backup(place: Place, target: str | None, as_json: bool) -> None:
+    """Write a copy to FILE while others go on writing; without FILE, beside the store with the time in its name."""
+    with opened(place) as store:
+        target = target or f"{place.find().where}.{time.strftime('%Y%m%d-%H%M%S')}.backup"
+        store.backup(target)
+    size = os.path.getsize(target)
+    if as_json:
+        data({"path": target, "bytes": size})
+    else:
+        say(target)
+        note(f"{size:,} bytes")
+
+
+@command.command()
+@json_option
+@store_options
+@click.pass_obj
+def vacuum(place: Place, as_json: bool) -> None:
+    """Give the space of what was deleted back to the disk."""
+    before = bytes_of(place)
+    with opened(place) as store:
+        store.db.vacuum()
+    after = bytes_of(place)
+    words = "Done." if before is None else f"{before:,} → {after:,} bytes"
+    report(as_json, {"bytes_before": before, "bytes_after": after}, words)
+
+
+@command.command()
+@json_option
+@store_options
+@click.pass_obj
+def migrate(place: Place, as_json: bool) -> None:
+    """Bring an older store up to date, after a backup. Opening it does this by itself."""
+    from bough.db.migrations import VERSION
+
+    with opened(place):
+        report(as_json, {"schema": VERSION}, f"The store has the schema of today ({VERSION}).")
+
+
+@command.command()
+@click.argument("source", type=click.Path())
+@click.argument("target", type=click.Path())
+@click.option("--source-namespace", help="The tenant to copy from, on PostgreSQL.")
+@click.option("--target-namespace", help="The tenant to copy to, on PostgreSQL.")
+@json_option
+def copy(source: str, target: str, source_namespace: str | None, target_namespace: str | None, as_json: bool) -> None:
+    """Make TARGET a copy of SOURCE: files or postgresql:// URLs. Again, it brings what has changed since.
+
+    TARGET must be empty or an earlier copy. What arrived is compared with what was sent, and every message is checked
+    against its digest.
+    """
+    if "://" not in source and not os.path.exists(source):
+        raise NotFound(f"There is no store at {source!r}.")
+    with connect(source, namespace=source_namespace) as one, connect(target, namespace=target_namespace) as other:
+        with progress("Copying") as told:
+            copied = one.copy_to(other, told)
+        if findings := other.verify():
+            raise Corrupt(f"The copy is not sound: {findings[0].subject}: {findings[0].detail}. Keep the source.")
+    facts = {"messages": copied.messages, "bytes": copied.bytes, "sessions": copied.sessions, "removed": copied.removed}
+    report(
+        as_json,
+        facts,
+        f"{copied.messages:,} messages copied ({copied.bytes:,} bytes), {copied.removed:,} removed. Verified.",
+    )
+
+
+def bytes_of(place: Place) -> int | None:
+    """The size of the file with what has not been written into it yet; a server does not tell."""
+    path = place.find().path
+    if path is None:
+        return None
+    return sum(os.path.getsize(f"{path}{end}") for end in ("", "-wal") if os.path.exists(f"{path}{end}"))
+
+
+def report(as_json: bool, facts: dict[str, Any], words: str) -> None:
+    if as_json:
+        data(facts)
+    else:
+        note(words)

@@ -1,0 +1,65 @@
+"""`bough delete ID…`: messages and sessions go to the trash."""
+
+from __future__ import annotations
+
+import click
+
+from bough.cli.locate import Place
+from bough.cli.options import MESSAGE_OR_SESSION, examples, json_option, store_options
+from bough.cli.output.console import data, say
+from bough.cli.output.text import counted
+from bough.cli.refs import find_session, message_id
+from bough.errors import NotFound, Refused
+from bough.store import Store
+
+
+@click.command(
+    "delete", epilog=examples("bough delete a1b2c3", "bough delete a1b2c3 --cascade", "bough delete cli:default")
+)
+@click.argument("names", metavar="ID...", nargs=-1, required=True, type=MESSAGE_OR_SESSION)
+@click.option("--cascade", is_flag=True, help="With all that follows.")
+@json_option
+@store_options
+@click.pass_obj
+def command(place: Place, names: tuple[str, ...], cascade: bool, as_json: bool) -> None:
+    """Delete messages by their ids, or sessions by their names. `bough restore` brings them back.
+
+    A message that others follow is deleted only with --cascade, and then they go with it. Of a session, what no other
+    session needs is deleted. If one of them is not there, nothing is deleted.
+    """
+    with place.existing() as store:
+        keys, ids = sorted_out(store, names)
+        followers = delete_messages(store, ids, cascade) if ids else 0
+        for key in keys:
+            store.delete_session(key)
+    if as_json:
+        data({"messages": ids, "sessions": keys, "cascade": cascade})
+        return
+    for name in [*ids, *keys]:
+        say(f"Deleted {name}. To bring it back: bough restore {name}")
+    if followers:
+        say(f"{counted(followers, 'message')} that followed went with it.")
+
+
+def sorted_out(store: Store, names: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """The keys of sessions and the ids of messages; raises before anything is deleted."""
+    keys, ids = [], []
+    for name in names:
+        session = find_session(store, name)
+        if session is not None:
+            keys.append(session.key)
+        else:
+            try:
+                ids.append(message_id(store, name))
+            except NotFound as error:
+                raise NotFound(f"{error} Nothing was deleted.") from None
+    return keys, ids
+
+
+def delete_messages(store: Store, ids: list[str], cascade: bool) -> int:
+    """Deletes them; how many others went with them."""
+    try:
+        store.delete_messages(ids, recursive=cascade)
+    except Refused as error:
+        raise Refused(str(error).replace("Delete it with recursive=True (--cascade)", "Use --cascade")) from None
+    return store.trash()[0].messages - len(set(ids))

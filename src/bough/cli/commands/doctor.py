@@ -1,0 +1,182 @@
+"""`bough doctor`: whether everything is as it should be, and what to do where it is not."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import click
+
+from bough.cli.locate import Found, Place
+from bough.cli.options import examples, json_option, store_options
+from bough.cli.output.console import data, styled
+from bough.cli.output.text import counted, one_line
+from bough.errors import BoughError
+from bough.model.values import value
+
+Verdict: TypeAlias = Literal["ok", "hint", "bad"]
+SIGNS: dict[Verdict, tuple[str, str]] = {"ok": ("✓", "green"), "hint": ("•", "yellow"), "bad": ("✗", "red")}
+ENOUGH = 200_000_000
+EXTRAS = {"httpx2": "run", "xllamacpp": "local", "mcp": "mcp", "psycopg": "postgres", "starlette": "server"}
+
+
+@value
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    verdict: Verdict
+    detail: str
+
+
+@click.command("doctor", epilog=examples("bough doctor", "bough doctor --json"))
+@json_option
+@store_options
+@click.pass_obj
+def command(place: Place, as_json: bool) -> int:
+    """Look at the store, the disk, the configuration, keys and models; change nothing. Keys are never shown."""
+    looks = (versions, store, settings, keys, model, extras)
+    checks = [check for look in looks for check in looked(look, place)]
+    said = {(one.verdict, one.detail): one for one in reversed(checks)}  # what is in the way of several is said once
+    found = list(reversed(said.values()))
+    if as_json:
+        data([{"name": one.name, "verdict": one.verdict, "detail": one.detail} for one in found])
+    for one in found if not as_json else ():
+        sign, colour = SIGNS[one.verdict]
+        click.echo(f"{styled(sign, colour)} {one.name:<14} {one_line(one.detail)}")
+    return 1 if any(one.verdict == "bad" for one in found) else 0
+
+
+def looked(look: Callable[[Place], Iterator[Check]], place: Place) -> Iterator[Check]:
+    """What one look finds; what it cannot look at is a finding too."""
+    try:
+        yield from look(place)
+    except (BoughError, OSError) as error:
+        yield Check(look.__name__, "bad", str(error))
+
+
+def versions(_: Place) -> Iterator[Check]:
+    import apsw
+
+    import bough
+    from bough.db.sqlite.driver import wal_is_safe
+
+    yield Check("bough", "ok", f"{bough.__version__}, Python {sys.version.split()[0]}")
+    version = apsw.sqlite_lib_version()
+    if wal_is_safe(version):
+        yield Check("SQLite", "ok", f"{version}: safe in WAL mode")
+    else:
+        yield Check("SQLite", "hint", f"{version} can lose transactions in WAL mode; bough avoids it. Upgrade apsw.")
+
+
+def store(place: Place) -> Iterator[Check]:
+    found = place.find()
+    if found.path is None:
+        yield from server(place)
+        return
+    yield Check("store", "ok", f"{found.where} (from {found.source})")
+    if found.path.is_dir():
+        yield Check("file", "bad", "it is a directory; name a file in it")
+    elif not found.path.exists():
+        yield missing(found.path)
+    else:
+        yield from file(place, found)
+    yield from disk(found)
+
+
+def missing(path: Path) -> Check:
+    """What is to be said of a file that is not there: that it will be made, or why it cannot be."""
+    above = next(one for one in path.absolute().parents if one.exists())
+    if above.is_dir() and os.access(above, os.W_OK):
+        return Check("file", "hint", "not made yet; the first conversation makes it")
+    return Check("file", "bad", f"it cannot be made: nothing can be written in {above}. Name another place with --db")
+
+
+def server(place: Place) -> Iterator[Check]:
+    with place.store() as opened:
+        size = opened.size()
+    yield Check(
+        "store", "ok", f"a server, with {counted(size.messages, 'message')} in {counted(size.sessions, 'session')}"
+    )
+
+
+def file(place: Place, found: Found) -> Iterator[Check]:
+    path = str(found.path)
+    mode = stat.S_IMODE(os.stat(path).st_mode)
+    if mode & 0o077 and os.name == "posix":
+        yield Check("permissions", "bad", f"others can read it ({mode:o}): chmod 600 {path}")
+    if not (os.access(path, os.W_OK) and os.access(os.path.dirname(path) or ".", os.W_OK)):
+        yield Check("permissions", "hint", "the file or its directory cannot be written: it can only be read")
+    with place.store() as opened:
+        size, problems = opened.size(), opened.db.check()
+    held = f"{counted(size.messages, 'message')}, {counted(size.sessions, 'session')}, {os.path.getsize(path):,} bytes"
+    yield Check("file", "bad" if problems else "ok", f"{problems[0]} (bough db verify)" if problems else held)
+
+
+def disk(found: Found) -> Iterator[Check]:
+    from bough.db.sqlite.files import is_network
+
+    directory = os.path.dirname(os.path.abspath(str(found.path)))
+    while not os.path.isdir(directory):
+        directory = os.path.dirname(directory)
+    if is_network(os.path.join(directory, "x")):
+        yield Check(
+            "file system", "bad", "a network file system: SQLite is not safe there. Use a local disk or a server."
+        )
+    free = shutil.disk_usage(directory).free
+    yield Check("disk", "ok" if free > ENOUGH else "bad", f"{free // 1_000_000:,} MB free")
+
+
+def settings(place: Place) -> Iterator[Check]:
+    config = place.settings()
+    if config.path.is_file():
+        yield Check("configuration", "ok", str(config.path))
+    else:
+        yield Check("configuration", "hint", f"none ({config.path}); none is needed. `bough config edit` makes it.")
+
+
+def keys(place: Place) -> Iterator[Check]:
+    """Which keys there are, by the names of their variables."""
+    from bough.providers.catalog import SERVICES
+
+    tables = place.settings().tables("providers")
+    usual = {service.key_env for service in SERVICES.values() if service.key_env}
+    named = {table["api_key_env"] for table in tables.values() if "api_key_env" in table}
+    present = sorted(name for name in usual | named if os.environ.get(name))
+    missing = sorted(name for name in named if not os.environ.get(name))
+    if present:
+        yield Check("keys", "ok", ", ".join(present))
+    if missing:
+        yield Check("keys", "hint", f"named in the configuration and not set: {', '.join(missing)}")
+    if not present and not missing:
+        yield Check("keys", "hint", "no key is set; the local model needs none")
+
+
+def model(place: Place) -> Iterator[Check]:
+    """Who would answer `bough run`, and whether anything is missing for that."""
+    from bough.errors import ProviderError
+    from bough.providers import default, find
+
+    config = place.settings()
+    tables = config.tables("providers")
+    spec = config.get("run.model") or default(os.environ, tables)
+    try:
+        find(spec, tables).close()
+    except ProviderError as error:
+        yield Check("model", "hint", f"{spec}: {error}")
+    else:
+        yield Check("model", "ok", spec)
+
+
+def extras(_: Place) -> Iterator[Check]:
+    missing = sorted({extra for module, extra in EXTRAS.items() if find_spec(module) is None})
+    if missing:
+        yield Check("extras", "hint", f"not installed: {', '.join(missing)} (pip install 'bough[NAME]')")
+    else:
+        yield Check("extras", "ok", "everything is installed")

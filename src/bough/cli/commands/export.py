@@ -1,0 +1,165 @@
+"""`bough export ID…`: conversations out, for people, for other programs, and for providers."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from io import TextIOWrapper
+from typing import TYPE_CHECKING
+
+import click
+
+from bough import exporters, formats
+from bough.cli.locate import Place
+from bough.cli.options import MESSAGE_OR_SESSION, examples, store_options
+from bough.cli.output.console import json_text, note, on_terminal
+from bough.cli.output.text import harmless
+from bough.cli.refs import message_id
+from bough.errors import Invalid, Refused
+
+if TYPE_CHECKING:
+    from bough.store import Store
+
+JSONL = "jsonl"
+EMPTY = "There is nothing to export yet."
+ARCHIVE = "everything.jsonl"
+"""What the whole store is called in a directory."""
+WIRE = tuple(name for name in formats.names() if name != "bough.jsonl")
+FORMATS = (JSONL, *exporters.names(), *WIRE)
+
+
+@click.command(
+    "export",
+    epilog=examples(
+        "bough export a1b2c3 -f md > talk.md", "bough export cli:default -f html -o talk.html",
+        "bough export a1b2c3 -f anthropic", "bough export --all > everything.jsonl", "bough export --all backup/ -f md",
+        "bough export a1b2c3 d4e5f6 -f md -o talks/",
+    ),
+)  # fmt: skip
+@click.argument("names", metavar="ID... | --all [DIRECTORY]", nargs=-1, type=MESSAGE_OR_SESSION)
+@click.option(
+    "-f", "--format", "format_", type=click.Choice(FORMATS), default=JSONL, show_default=True, help="As what."
+)
+@click.option(
+    "-o", "--output", metavar="FILE", type=click.Path(), help="Where to; for several conversations, a directory."
+)
+@click.option("--all", "everything", is_flag=True, help="All conversations; into a directory, if one is named.")
+@click.option("--branches/--path", default=None, help="The whole tree, or only the dialog that leads to ID.")
+@click.option("--strict", is_flag=True, help="Fail, instead of saying what the format cannot say.")
+@click.option("--force", is_flag=True, help="Replace a file that exists.")
+@store_options
+@click.pass_obj
+def command(
+    place: Place, names: tuple[str, ...], format_: str, output: str | None, everything: bool, branches: bool | None,
+    strict: bool, force: bool,
+) -> None:  # fmt: skip
+    """Write conversations: as jsonl, which keeps everything; as md, html or atif; or as a provider's messages.
+
+    ID is a message or a session. md, html and atif hold every branch of the tree, the others the dialog that leads to
+    ID, unless --path or --branches says otherwise.
+    """
+    output = None if output == "-" else output
+    if everything:
+        names, output = (), into(names, output)
+    elif not names:
+        raise Invalid("Name the conversations to export, or say --all.")
+    with place.existing() as store:
+        ids = [message_id(store, name) for name in names]
+        if format_ == JSONL:
+            from bough.exporters import jsonl
+
+            lines = jsonl.everything(store) if everything else jsonl.some(store, ids, bool(branches))
+            if everything and not store.size().messages:
+                note(EMPTY)
+            if output is not None and everything and is_directory(output):
+                os.makedirs(output, exist_ok=True)
+                output = os.path.join(output, ARCHIVE)
+            write(output, force, lines)
+        else:
+            from bough.exporters.collect import conversations
+
+            ids = ids or list(conversations(store))
+            write_each(ids, output, force, extension(format_), lambda id: text(store, id, format_, branches, strict))
+
+
+def text(store: Store, id: str, format_: str, branches: bool | None, strict: bool) -> Iterator[str]:
+    """One conversation in a format of its own."""
+    if format_ in exporters.names():
+        from bough.exporters.collect import gather
+
+        yield from exporters.get(format_).write(gather(store, id, branches=branches is not False))
+        return
+    if branches:
+        raise Invalid(f"{format_} is one dialog; it cannot hold branches.")
+    encoded = formats.get(format_).encode([node.message for node in store.path(id)], strict)
+    for loss in encoded.losses:
+        note(f"{id}: lost in {format_}: {harmless(loss.detail)}")
+    yield json_text(encoded.payload, 2) + "\n"
+
+
+def extension(format_: str) -> str:
+    return exporters.get(format_).extension.lstrip(".") if format_ in exporters.names() else "json"
+
+
+def into(names: tuple[str, ...], output: str | None) -> str | None:
+    """Where everything goes: the directory that stands after --all, or what -o says. Raises `Invalid` for more."""
+    if len(names) + (output is not None) > 1:
+        raise Invalid("--all exports everything, to one place; name no conversations and one directory with it.")
+    return os.path.join(names[0], "") if names else output
+
+
+# Where to ------------------------------------------------------------------------------------------------------------
+
+
+def write_each(
+    ids: list[str], output: str | None, force: bool, ending: str, told: Callable[[str], Iterator[str]]
+) -> None:
+    """One file for one conversation; several need a directory."""
+    if not ids:
+        note(EMPTY)
+        return
+    if len(ids) == 1 and not is_directory(output):
+        write(output, force, told(ids[0]))
+        return
+    if output is None:
+        raise Invalid(f"{len(ids)} conversations need a directory: -o DIRECTORY.")
+    os.makedirs(output, exist_ok=True)
+    for id in ids:
+        write(os.path.join(output, f"{id}.{ending}"), force, told(id))
+
+
+def is_directory(output: str | None) -> bool:
+    return output is not None and (output.endswith(os.sep) or os.path.isdir(output))
+
+
+def write(output: str | None, force: bool, pieces: Iterator[str]) -> None:
+    """Writes to stdout, or to a file that is there only if all of it is."""
+    if output is None:
+        show = harmless if on_terminal() else str
+        if isinstance(sys.stdout, TextIOWrapper) and not on_terminal():
+            sys.stdout.reconfigure(encoding="utf-8", errors="replace", newline="\n")  # the same bytes as in a file
+        for piece in pieces:
+            sys.stdout.write(show(piece))
+        return
+    target = os.path.realpath(output)
+    if not os.path.exists(target) or os.path.isfile(target):
+        write_file(target, force, pieces)
+    else:
+        with open(target, "w", encoding="utf-8", newline="\n") as pipe:  # or a device: it cannot be replaced
+            pipe.writelines(pieces)
+    note(f"Wrote {output}")
+
+
+def write_file(target: str, force: bool, pieces: Iterator[str]) -> None:
+    if os.path.exists(target) and not force:
+        raise Refused(f"{target!r} exists; it was left alone. --force replaces it.")
+    draft = f"{target}.part"
+    try:
+        with open(draft, "w", encoding="utf-8", newline="\n") as file:
+            file.writelines(pieces)
+        os.replace(draft, target)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(draft)

@@ -1,0 +1,36 @@
+"""`bough fork ID`: a new session that stands at any message."""
+
+from __future__ import annotations
+
+import click
+
+from bough.cli.locate import Place
+from bough.cli.options import MESSAGE_OR_SESSION, examples, json_option, store_options
+from bough.cli.output.console import data, note, say
+from bough.cli.refs import find_session, message_id
+from bough.model.keys import cli_key
+
+
+@click.command(
+    "fork", epilog=examples("bough fork a1b2c3", 'bough fork a1b2c3 --session shorter --title "A shorter one"')
+)
+@click.argument("name", metavar="ID", type=MESSAGE_OR_SESSION)
+@click.option("--session", metavar="NAME", help="What the new session is called; `work` means `cli:work`.")
+@click.option("--title", metavar="TEXT", help="Its title.")
+@json_option
+@store_options
+@click.pass_obj
+def command(place: Place, name: str, session: str | None, title: str | None, as_json: bool) -> None:
+    """Make a new session that stands at message ID, or where another session stands. Nothing is copied.
+
+    Prints its name; what is said in it leaves the original alone.
+    """
+    key = session if session is None or ":" in session else cli_key(session)
+    with place.existing() as store:
+        at, origin = message_id(store, name), find_session(store, name)
+        forked = store.session(origin.key).fork(at, key, title) if origin else store.fork(at, key, title)
+    if as_json:
+        data({"session": forked.key, "at": at})
+        return
+    say(forked.key)
+    note(f"It stands at {at}. To go on there: bough run --session {forked.key} PROMPT")

@@ -1,0 +1,33 @@
+"""`bough label ID TEXT`: a word on one message."""
+
+from __future__ import annotations
+
+import click
+
+from bough.cli.locate import Place
+from bough.cli.options import MESSAGE_OR_SESSION, examples, json_option, store_options
+from bough.cli.output.console import data, say
+from bough.cli.output.text import one_line
+from bough.cli.refs import message_id
+
+
+@click.command(
+    "label", epilog=examples("bough label a1b2c3 decision", "bough label a1b2c3", "bough label a1b2c3 --remove")
+)
+@click.argument("name", metavar="ID", type=MESSAGE_OR_SESSION)
+@click.argument("words", metavar="[TEXT]...", nargs=-1)
+@click.option("--remove", is_flag=True, help="Take the label off.")
+@json_option
+@store_options
+@click.pass_obj
+def command(place: Place, name: str, words: tuple[str, ...], remove: bool, as_json: bool) -> None:
+    """Put a label on a message; without TEXT, print it. `bough search --label` finds it."""
+    with place.existing() as store:
+        id = message_id(store, name)
+        if words or remove:
+            store.label(id, None if remove else " ".join(words))
+        (headline,) = store.headlines([id])
+    if as_json:
+        data({"id": id, "label": headline.label})
+    elif headline.label:
+        say(one_line(headline.label))

@@ -1,0 +1,73 @@
+"""`bough conversations list`: the trees of late, or a flat table with one row a conversation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from bough.cli.commands.tree import print_recent, tell_rest
+from bough.cli.locate import Place
+from bough.cli.options import Extent, examples, extent_options, json_option, store_options
+from bough.cli.output.console import data, show
+from bough.cli.output.table import table
+from bough.cli.output.times import iso, shown
+from bough.model import Headline
+from bough.model.tree import Tree
+from bough.store import Store
+
+
+@click.command(
+    "list",
+    epilog=examples(
+        "bough conversations ls", "bough conversations ls --flat -n 50", "bough conversations ls --all --json"
+    ),
+)
+@click.option("--flat", is_flag=True, help="A table, one row a conversation.")
+@extent_options
+@json_option
+@store_options
+@click.pass_obj
+def command(place: Place, flat: bool, extent: Extent, as_json: bool) -> None:
+    """List conversations, the most recently active last, in the manner of git log."""
+    with place.existing() as store:
+        if flat:
+            print_flat(store, extent, as_json)
+        else:
+            print_recent(store, extent, as_json)
+
+
+def print_flat(store: Store, extent: Extent, as_json: bool) -> None:
+    """Writes a row for each of the most recently active trees."""
+    rows = [summary(store, tree) for tree in store.outline(limit=extent.limit, subagents=extent.subagents)]
+    if as_json:
+        data([{**row, "updated": iso(row["updated"])} for row in rows])
+        return
+    cells = [
+        (row["id"], shown(row["updated"]), row["messages"], row["branches"], several(row["sessions"]), row["title"])
+        for row in rows
+    ]
+    heads = ("ID", "LAST USED", "MESSAGES", "BRANCHES", "SESSION", "TITLE OR FIRST WORDS")
+    show(table(heads, cells, right=("MESSAGES", "BRANCHES")) if rows else (), from_end=True)
+    tell_rest(store.size(), len(rows), extent.subagents)
+
+
+def several(keys: list[str]) -> str:
+    """The last of some keys, and how many more there are."""
+    return keys[-1] + (f" +{len(keys) - 1}" if len(keys) > 1 else "") if keys else ""
+
+
+def summary(store: Store, tree: Tree[Headline]) -> dict[str, Any]:
+    """One conversation in a few words; its id is that of its newest message, where it can be continued."""
+    nodes = [below.node for _, below in tree.walk()]
+    keys = list(dict.fromkeys(key for node in nodes for key in node.sessions))
+    titles = [info.title for key in keys if (info := store.find_session(key)) and info.title]
+    return {
+        "id": tree.newest.id,
+        "root": tree.node.id,
+        "updated": tree.newest.created_at,
+        "messages": len(nodes),
+        "branches": sum(1 for _ in tree.leaves()),
+        "sessions": keys,
+        "title": titles[-1] if titles else tree.node.words,
+    }

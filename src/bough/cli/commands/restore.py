@@ -1,0 +1,69 @@
+"""`bough restore [NAME…]`: what is in the trash, and the way back."""
+
+from __future__ import annotations
+
+import click
+
+from bough.cli.locate import Place
+from bough.cli.options import Deleted, examples, json_option, store_options
+from bough.cli.output.console import data, note, say, show
+from bough.cli.output.table import table
+from bough.cli.output.text import counted
+from bough.cli.output.times import iso, shown
+from bough.errors import NotFound
+from bough.model.keys import cli_key
+from bough.store import Store
+
+
+@click.command(
+    "restore",
+    epilog=examples(
+        "bough restore                 what is in the trash", "bough restore a1b2c3", "bough restore cli:work"
+    ),
+)
+@click.argument("names", metavar="[NAME]...", nargs=-1, type=Deleted())
+@json_option
+@store_options
+@click.pass_obj
+def command(place: Place, names: tuple[str, ...], as_json: bool) -> None:
+    """Bring back what was deleted: by an id or session that was in it, or by its name in the trash.
+
+    Without NAME, list what is in the trash.
+    """
+    restored = []
+    with place.existing() as store:
+        if not names:
+            print_trash(store, as_json)
+            return
+        for name in names:
+            ids = restore(store, name)
+            restored.append({"name": name, "messages": ids})
+            if not as_json:  # said at once: the next one may not be there
+                say(f"Restored {name}: {counted(len(ids), 'message')}.")
+    if as_json:
+        data(restored)
+
+
+def restore(store: Store, name: str) -> list[str]:
+    """Brings back what this name means; `work` may stand for `cli:work`. Raises what `Store.restore` raises."""
+    try:
+        return store.restore(name)
+    except NotFound:
+        if not any(cli_key(name) in entry.sessions for entry in store.trash()):
+            raise
+    return store.restore(cli_key(name))
+
+
+def print_trash(store: Store, as_json: bool) -> None:
+    entries = store.trash()
+    if as_json:
+        data([
+            {"name": entry.id, "deleted": iso(entry.deleted_at), "reason": entry.reason, "messages": entry.messages,
+             "sessions": list(entry.sessions)} for entry in entries
+        ])  # fmt: skip
+    elif not entries:
+        note("The trash is empty.")
+    else:
+        rows = [(entry.id, shown(entry.deleted_at), entry.messages, entry.reason) for entry in entries]
+        show(table(("NAME", "DELETED", "MESSAGES", "WHAT"), rows, right=("MESSAGES",)))
+        note("bough restore NAME brings one back; bough clean --trash removes old ones for good.")

@@ -1,0 +1,91 @@
+"""`bough search WORDS`: everything that was said, by its words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import click
+
+from bough.cli.locate import Place
+from bough.cli.options import SESSION, examples, json_option, limit_option, store_options
+from bough.cli.output.console import data, note, progress, show, styled
+from bough.cli.output.text import one_line
+from bough.cli.output.times import iso, moment, shown
+from bough.cli.refs import session_key
+from bough.model import ROLES, Hit
+
+
+@click.command(
+    "search",
+    epilog=examples(
+        "bough search oak girth", "bough search C++ --role user --since 30d", "bough search 'oak OR ash' --syntax"
+    ),
+)
+@click.argument("words", metavar="WORDS...", nargs=-1, required=True)
+@limit_option(20)
+@click.option("--offset", metavar="N", type=click.IntRange(min=0), default=0, help="After so many.")
+@click.option("--session", metavar="NAME", type=SESSION, help="On the path of one session.")
+@click.option("--channel", metavar="NAME", help="In one channel: cli, discord, telegram …")
+@click.option("--role", type=click.Choice(list(ROLES)), help="Said by one side.")
+@click.option("--label", metavar="TEXT", help="With this label.")
+@click.option("--since", metavar="WHEN", help="From 2026-11-16 on, or of the last 7d.")
+@click.option("--until", metavar="WHEN", help="Before that.")
+@click.option("--best", is_flag=True, help="The best first, instead of the newest.")
+@click.option("--syntax", is_flag=True, help='WORDS is a query: AND, OR, NOT, "a phrase", prefix*.')
+@json_option
+@store_options
+@click.pass_obj
+def command(
+    place: Place, words: tuple[str, ...], limit: int, offset: int, session: str | None, channel: str | None,
+    role: str | None, label: str | None, since: str | None, until: str | None, best: bool, syntax: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Find the messages that have all of WORDS, the newest first. Signs mean themselves: C++, foo-bar, "quotes"."""
+    order: Literal["newest", "best"] = "best" if best else "newest"
+    with place.existing() as store:
+        with progress("Indexing") as tell:
+            is_indexed = store.index(tell)
+        hits = store.search(
+            " ".join(words), session=session_key(store, session), channel=channel, role=role, label=label,
+            since=moment(since) if since else None, until=moment(until) if until else None,
+            order=order, limit=limit, offset=offset, syntax=syntax,
+        )  # fmt: skip
+    if not is_indexed:
+        note("This store can only be read: what was said since the last search in it is not found.")
+    if as_json:
+        data([hit_json(hit) for hit in hits])
+    elif not hits:
+        note("Nothing found.")
+    else:
+        show(told(hits, words))
+        if len(hits) == limit:
+            note(f"There may be more: --offset {offset + limit}.")
+
+
+def told(hits: list[Hit], words: tuple[str, ...]) -> Iterator[str]:
+    for hit in hits:
+        node = hit.node
+        session = f" {one_line(hit.session)}" if hit.session else ""
+        label = f" #{one_line(node.label)}" if node.label else ""
+        place = styled(f"({shown(node.created_at)}) [{node.role.upper()}]{label}{session}", "dim")
+        yield f"{styled(node.id, 'bold')} {place}"
+        yield "    " + highlighted(one_line(hit.snippet), words)
+
+
+def highlighted(text: str, words: tuple[str, ...]) -> str:
+    """The text with the words in it set off, where there are colours."""
+    sought = [re.escape(word.strip("\"'.,;:!?()*")) for phrase in words for word in phrase.split()]
+    pattern = "|".join(word for word in sought if word)
+    return re.sub(pattern, lambda match: styled(match[0], "match"), text, flags=re.IGNORECASE) if pattern else text
+
+
+def hit_json(hit: Hit) -> dict[str, Any]:
+    return {
+        "id": hit.node.id,
+        "time": iso(hit.node.created_at),
+        "role": hit.node.role,
+        "session": hit.session,
+        "label": hit.node.label,
+        "snippet": hit.snippet,
+    }

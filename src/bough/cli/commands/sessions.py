@@ -1,0 +1,83 @@
+"""`bough sessions`: the names that conversations go by."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import click
+
+from bough.cli.locate import Place
+from bough.cli.options import examples, json_option, limit_option, store_options
+from bough.cli.output.console import data, note, show
+from bough.cli.output.table import table
+from bough.cli.output.times import iso, shown
+from bough.cli.refs import session_key
+from bough.model import Headline, SessionInfo
+from bough.model.tree import Tree
+from bough.store import Store
+
+
+@click.command(
+    "sessions", epilog=examples("bough sessions", "bough sessions --here", "bough sessions --channel telegram --json")
+)
+@limit_option(20)
+@click.option("--all", "everything", is_flag=True, help="All of them.")
+@click.option("--channel", metavar="NAME", help="Of one channel: cli, discord, telegram …")
+@click.option("--here", is_flag=True, help="Of this directory.")
+@click.option("--of", "parent", metavar="SESSION", help="Those in which subagents worked for this session.")
+@click.option("--subagents", is_flag=True, help="Those of subagents too.")
+@json_option
+@store_options
+@click.pass_obj
+def command(
+    place: Place, limit: int, everything: bool, channel: str | None, here: bool, parent: str | None, subagents: bool,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """List sessions, the most recently used first."""
+    with place.existing() as store:
+        found = store.sessions(
+            channel=channel, directory=os.getcwd() if here else None, parent=session_key(store, parent),
+            delegates=subagents or parent is not None, limit=None if everything else limit + 1,
+        )  # fmt: skip
+        chosen = found if everything else found[:limit]
+        if as_json:
+            data([session_json(info) for info in chosen])
+        elif not chosen:
+            note("No sessions found.")
+        else:
+            show(listed(store, chosen))
+    if len(found) > len(chosen):
+        note("There are more; --all shows them, -n N shows N.")
+
+
+def listed(store: Store, sessions: list[SessionInfo], strays: Sequence[Tree[Headline]] = ()) -> Iterator[str]:
+    """A table of sessions, and of trees that belong to none; what has no title is told by the last words in it."""
+    heads = store.headlines([info.head_id for info in sessions if info.head_id])
+    words = {head.id: head.words for head in heads}
+    rows = [
+        (info.key, shown(info.updated_at), info.head_id, info.title or words.get(info.head_id or "", "(empty)"))
+        for info in sessions
+    ]
+    newest = [tree.newest for tree in strays]
+    rows += [("–", shown(last.created_at), last.id, last.words) for last in newest]
+    return table(("SESSION", "LAST USED", "AT", "TITLE OR LAST WORDS"), rows)
+
+
+def session_json(info: SessionInfo) -> dict[str, Any]:
+    return {
+        "session": info.key,
+        "channel": info.channel,
+        "head": info.head_id,
+        "title": info.title,
+        "directory": info.directory,
+        "agent": info.agent,
+        "model": info.model,
+        "parent": info.parent_key,
+        "parent_message": info.parent_message_id,
+        "forked_from": info.forked_from,
+        "extra": info.extra,
+        "created": iso(info.created_at),
+        "updated": iso(info.updated_at),
+    }

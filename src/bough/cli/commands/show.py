@@ -1,0 +1,56 @@
+"""`bough show [ID]`: the dialog that leads to a message, or where a session stands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from bough.cli.locate import Place
+from bough.cli.options import MESSAGE_OR_SESSION, examples, json_option, store_options
+from bough.cli.output.console import data, show
+from bough.cli.output.times import iso
+from bough.cli.output.transcript import Folding, told
+from bough.cli.refs import latest_id, message_id
+from bough.model import Node, TurnInfo
+from bough.store import Store
+
+
+@click.command(
+    "show",
+    epilog=examples(
+        "bough show                    the last conversation", "bough show a1b2c3", "bough show cli:default --last 4",
+        "bough show a1b2c3 --json | jq -r '.messages[-1].text'",
+    ),
+)  # fmt: skip
+@click.argument("name", metavar="[ID]", required=False, type=MESSAGE_OR_SESSION)
+@click.option("-n", "--last", metavar="N", type=click.IntRange(min=1), help="Only so many messages at its end.")
+@click.option("--thinking", is_flag=True, help="Show what the model thought.")
+@click.option("--tools", is_flag=True, help="Show calls and results of tools whole.")
+@json_option
+@store_options
+@click.pass_obj
+def command(place: Place, name: str | None, last: int | None, thinking: bool, tools: bool, as_json: bool) -> None:
+    """Print the dialog that leads to message ID, or where a session stands; without ID, the last conversation."""
+    with place.existing() as store:
+        path = store.path(message_id(store, name) if name else latest_id(store), last)
+        turns = turns_of(store, path)
+    if as_json:
+        data({"id": path[-1].id, "messages": [node_json(node, turns.get(node.turn_id or "")) for node in path]})
+    else:
+        show(told(path, turns, Folding(thinking, tools)))
+
+
+def turns_of(store: Store, path: list[Node]) -> dict[str, TurnInfo]:
+    """The turns that a path is made of, by their ids."""
+    return {id: store.turn_info(id) for id in dict.fromkeys(node.turn_id for node in path) if id is not None}
+
+
+def node_json(node: Node, turn: TurnInfo | None) -> dict[str, Any]:
+    """A message as programs want to read it: its place, its text, and its blocks."""
+    from bough.formats.jsonl import write_node
+
+    written = {**write_node(node), "time": iso(node.created_at)}
+    blocks = written.pop("blocks")
+    model = {"model": turn.model, "status": turn.status} if turn else {}
+    return {**written, **model, "text": node.message.text, "blocks": blocks}

@@ -1,0 +1,83 @@
+"""`bough tree [ID]`: all conversations as trees, or the one tree that a message stands in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from bough.cli.locate import Place
+from bough.cli.options import MESSAGE_OR_SESSION, Extent, examples, extent_options, json_option, store_options
+from bough.cli.output.console import data, note, on_terminal, show
+from bough.cli.output.text import counted
+from bough.cli.output.times import iso
+from bough.cli.output.tree import drawn
+from bough.cli.refs import message_id
+from bough.model import Headline, Size
+from bough.model.tree import Tree
+from bough.store import Store
+
+EMPTY = 'No messages found. Start a conversation: bough "…", or bring one in: bough import PATH'
+
+
+@click.command(epilog=examples("bough tree", "bough tree a1b2c3", "bough tree a1b2c3 --below", "bough tree --json"))
+@click.argument("name", metavar="[ID]", required=False, type=MESSAGE_OR_SESSION)
+@click.option("--below", is_flag=True, help="Only what follows the message.")
+@extent_options
+@json_option
+@store_options
+@click.pass_obj
+def command(place: Place, name: str | None, below: bool, extent: Extent, as_json: bool) -> None:
+    """Draw conversations as trees, the most recently active last; or the tree that message ID stands in."""
+    with place.existing() as store:
+        if name is None:
+            print_recent(store, extent, as_json)
+            return
+        id = message_id(store, name)
+        trees = store.outline(id, whole=not below)
+    if as_json:
+        data(outlined(trees))
+    else:
+        show(drawn(trees, id))
+
+
+def print_recent(store: Store, extent: Extent, as_json: bool) -> None:
+    """Writes the most recently active trees, and says what is not shown."""
+    trees = store.outline(limit=extent.limit, subagents=extent.subagents)
+    if as_json:
+        data(outlined(trees))
+        return
+    show(drawn(trees, fold=on_terminal() and not extent.full), from_end=True)
+    tell_rest(store.size(), len(trees), extent.subagents)
+
+
+def tell_rest(size: Size, shown: int, subagents: bool) -> None:
+    """Says on stderr how much a list left out, and which flag shows it."""
+    if size.messages == 0:
+        note(EMPTY)
+    runs = 0 if subagents else size.subagent_runs
+    older = size.trees - runs - shown
+    if older > 0:
+        note(f"{counted(older, 'older conversation')} not shown; --all shows them, -n N shows N.")
+    if runs:
+        note(f"{counted(runs, 'run')} of subagents not shown; --subagents shows them.")
+
+
+def outlined(trees: list[Tree[Headline]]) -> list[dict[str, Any]]:
+    """Trees as JSON: one object a message, in the drawing order."""
+    return [headline_json(below.node) for tree in trees for _, below in tree.walk()]
+
+
+def headline_json(node: Headline) -> dict[str, Any]:
+    return {
+        "id": node.id,
+        "parent": node.parent_id,
+        "time": iso(node.created_at),
+        "role": node.role,
+        "words": node.words,
+        "label": node.label,
+        "turn": node.turn_id,
+        "kind": node.kind,
+        "status": node.status,
+        "sessions": list(node.sessions),
+    }

@@ -1,0 +1,1 @@
+"""What is printed: the console, text and tables, Markdown, trees, transcripts and replies as they arrive."""

@@ -1,0 +1,214 @@
+"""Markdown on a terminal while it is still arriving: word by word, never drawn twice.
+
+What is emphasised waits for its closing mark, for a line at most; a mark that is never closed is shown as it came.
+Lines are broken between words. Everything passes `harmless` first, so that no escape of the model's gets through.
+"""
+
+from __future__ import annotations
+
+import re
+
+from bough.cli.output.text import harmless, width
+
+BOLD, ITALIC, CODE, DIM = ("1", "22"), ("3", "23"), ("36", "39"), ("2", "22")
+SPANS = (
+    (re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)"), 2, CODE),
+    (re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*(?!\*)"), 1, BOLD),
+    (re.compile(r"\*(?=[^\s*])([^*]+?)(?<=\S)\*(?!\*)"), 1, ITALIC),
+)
+LONGEST_SPAN = 300
+"""Characters that may wait for a closing mark."""
+BLOCK = re.compile(
+    r"(?P<indent> *)(?:(?P<heading>#{1,6}) +|(?P<bullet>[-*+]) +|(?P<number>\d{1,3}[.)]) +|(?P<quote>>) ?)"
+)
+UNDECIDED = re.compile(r" *(#{0,6} *|[-*+] ?|[-*_ ]+|\d{1,3}[.)]? *|> ?|`+[^`]*|~+.*|\|.*)?")
+"""The beginning of a line that may still become a heading, an item, a rule, a table or a fence."""
+FENCE = re.compile(r" *(`{3,}|~{3,})[^`]*")
+RULE = re.compile(r" *([-*_])( *\1){2,} *")
+
+
+class Markdown:
+    """Give it text as it comes; it gives back what to write."""
+
+    def __init__(self, columns: int) -> None:
+        self._columns = max(20, columns)
+        self._pending = ""
+        self._out: list[str] = []
+        self._at_start = True
+        self._fence: str | None = None
+        self._heading = False
+        self._column = self._indent = 0
+        self._space = self._before = self._carriage = ""
+
+    def feed(self, text: str) -> str:
+        """What can be written now."""
+        text = self._carriage + text
+        self._carriage = "\r" if text.endswith("\r") else ""  # the other half of this new line may be on its way
+        self._pending += harmless(text.removesuffix("\r"))
+        while "\n" in self._pending:
+            line, _, self._pending = self._pending.partition("\n")
+            self._line(line, whole=True)
+            self._new_line()
+        if self._pending:
+            self._pending = self._line(self._pending, whole=False)
+        return self._taken()
+
+    def end(self) -> str:
+        """What is left to write when nothing more comes; it ends with a new line."""
+        if self._pending or not self._at_start or self._column:
+            self._line(self._pending, whole=True)
+            self._new_line()
+        self._pending, self._fence = "", None
+        return self._taken()
+
+    def _line(self, line: str, *, whole: bool) -> str:
+        """Writes a line, or as much of its beginning as is certain; the rest."""
+        if self._at_start:
+            if not whole and (UNDECIDED.fullmatch(line) or self._fence):
+                return line
+            if self._is_block(line):
+                return ""
+            line = self._begin(line)
+        return self._words(line, whole)
+
+    def _is_block(self, line: str) -> bool:
+        """Writes a line that is not made of words: code, a fence, a rule, a row of a table."""
+        if self._fence:
+            closes = FENCE.fullmatch(line) and line.strip().startswith(self._fence) and not line.strip(" `~")
+            self._raw(line, DIM if closes else CODE)
+            self._fence = None if closes else self._fence
+            return True
+        if fence := FENCE.fullmatch(line):
+            self._fence = fence[1]
+            self._raw(line, DIM)
+        elif RULE.fullmatch(line):
+            self._raw("─" * min(self._columns, 40), DIM)
+        elif line.lstrip().startswith("|"):
+            self._raw(line, None)
+        else:
+            return False
+        return True
+
+    def _begin(self, line: str) -> str:
+        """Writes what a line begins with, and remembers where its further rows begin; the rest of the line."""
+        self._at_start = False
+        found = BLOCK.match(line)
+        if not found:
+            self._indent = len(line) - len(line.lstrip(" "))
+            self._raw(" " * self._indent, None)
+            return line[self._indent :]
+        mark = "• " if found["bullet"] else f"{found['number']} " if found["number"] else "│ " if found["quote"] else ""
+        self._heading = bool(found["heading"])
+        self._raw(found["indent"], None)
+        self._raw(mark, DIM if found["quote"] else None)
+        self._indent = self._column
+        if self._heading:
+            self._out.append(on(BOLD))
+        return line[found.end() :]
+
+    def _words(self, text: str, whole: bool) -> str:
+        """Writes words and spans; what must wait for more."""
+        place = 0
+        while place < len(text):
+            mark = re.compile("[`*]").search(text, place)
+            if mark is None:
+                return self._plain(text[place:], whole)
+            self._plain(text[place : mark.start()], True)
+            place = mark.start()
+            self._before = text[place - 1] if place else self._before
+            span = self._span(text, place)
+            if span is None and not whole and len(text) - place < LONGEST_SPAN:
+                return text[place:]
+            if span is not None and span == len(text) and not whole:
+                return text[place:]  # one more mark may follow
+            place = self._write_span(text, place, span)
+        return ""
+
+    def _span(self, text: str, place: int) -> int | None:
+        """Where a span that begins here ends."""
+        before = text[place - 1] if place else self._before
+        follows_word = before.isalnum() and text[place] == "*"
+        found = next((m for pattern, _, _ in SPANS if (m := pattern.match(text, place))), None)
+        return found.end() if found and not follows_word else None
+
+    def _write_span(self, text: str, place: int, end: int | None) -> int:
+        if end is None:
+            marks = re.compile(r"[`*]+").match(text, place)
+            assert marks is not None
+            self._wrapped(marks[0])
+            self._before = marks[0][-1]
+            return marks.end()
+        for pattern, group, style in SPANS:
+            if found := pattern.match(text, place):
+                self._styled(found[group], style)
+                break
+        self._before = text[end - 1]
+        return end
+
+    def _styled(self, text: str, style: tuple[str, str]) -> None:
+        if style == BOLD and self._heading:
+            self._wrapped(text)
+            return
+        self._break_before(text)
+        self._out.append(on(style))
+        inner = SPANS[0][0].split(text) if style != CODE else [text]
+        for number, part in enumerate(inner):
+            if number % 3 == 2:
+                self._styled(part, CODE)
+            elif number % 3 == 0:
+                self._wrapped(part)
+        self._out.append(off(style))
+
+    def _plain(self, text: str, whole: bool) -> str:
+        """Writes whole words; the word that may go on."""
+        end = len(text) if whole else max(text.rfind(" "), text.rfind("\t")) + 1
+        self._wrapped(text[:end])
+        self._before = text[end - 1] if end else self._before
+        return text[end:]
+
+    def _wrapped(self, text: str) -> None:
+        for word in re.findall(r"\s+|\S+", text):
+            if word.isspace():
+                self._space += word
+                continue
+            self._break_before(word)
+            self._out.append(word)
+            self._column += width(word)
+
+    def _break_before(self, text: str) -> None:
+        """Writes the space before a word: a new row, if the word would not fit on this one."""
+        first = (text.split() or [""])[0]
+        if (
+            self._space
+            and self._column + len(self._space) + width(first) > self._columns
+            and self._column > self._indent
+        ):
+            self._out.append("\n" + " " * self._indent)
+            self._column = self._indent
+        else:
+            self._out.append(self._space)
+            self._column += len(self._space)
+        self._space = ""
+
+    def _raw(self, text: str, style: tuple[str, str] | None) -> None:
+        self._out.append(f"{on(style)}{text}{off(style)}" if style and text else text)
+        self._column += width(text)
+
+    def _new_line(self) -> None:
+        if self._heading:
+            self._out.append(off(BOLD))
+        self._out.append("\n")
+        self._at_start, self._heading, self._space, self._before = True, False, "", ""
+        self._column = self._indent = 0
+
+    def _taken(self) -> str:
+        taken, self._out = "".join(self._out), []
+        return taken
+
+
+def on(style: tuple[str, str]) -> str:
+    return f"\x1b[{style[0]}m"
+
+
+def off(style: tuple[str, str]) -> str:
+    return f"\x1b[{style[1]}m"

@@ -1,0 +1,32 @@
+"""Tables of plain columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from bough.cli.output.console import columns, styled
+from bough.cli.output.text import cut, one_line, pad, width
+
+WIDEST = 40
+"""Cells that a column other than the last may take."""
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[str] = ()) -> Iterator[str]:
+    """Lines under a head. The last column takes what room is left; those named in `right` are numbers."""
+    shown = [[one_line("" if item is None else str(item)) for item in row] for row in rows]
+    widths = [max(map(width, (head, *(row[place] for row in shown)))) for place, head in enumerate(heads)]
+    last = len(heads) - 1
+    widths[:last] = [min(WIDEST, one) for one in widths[:last]]
+    widths[last] = max(10, min(widths[last], columns() - sum(widths[:last]) - 2 * last))
+
+    def cell(place: int, text: str) -> str:
+        room = widths[place]
+        if heads[place] in right:
+            return text.rjust(room)
+        return cut(text, room) if place == last else pad(text, room)
+
+    def line(row: Sequence[str]) -> str:
+        return "  ".join(cell(place, text) for place, text in enumerate(row)).rstrip()
+
+    yield styled(line(heads), "dim")
+    yield from map(line, shown)

@@ -1,0 +1,34 @@
+"""A database that is nowhere: for what nobody wants to be kept. It is gone when it is closed."""
+
+from __future__ import annotations
+
+import apsw
+
+from bough.db import PATIENCE
+from bough.db.migrations import migrate
+from bough.db.sqlite.driver import SQLite, set_pragmas
+from bough.db.sqlite.errors import translated
+from bough.db.sqlite.write_queue import Gate
+
+NAME = ":memory:"
+
+
+class Memory(SQLite):
+    """SQLite without a file: nothing is written to a disk, and no other process can see it."""
+
+    def __init__(self, patience: float = PATIENCE) -> None:
+        super().__init__(NAME, patience=patience)
+
+    def _open(self) -> apsw.Connection:
+        self._gate, self._identity = Gate("", self.patience), None
+        with translated(self.path):
+            self._connection = apsw.Connection(NAME, statementcachesize=200)
+            migrate(self._connection, self.path)
+            set_pragmas(self._connection)
+        return self._connection
+
+    def _is_replaced(self) -> bool:
+        return False
+
+    def before_fork(self) -> None:
+        self._holding = self._mutex.acquire(timeout=self.patience)  # letting go would lose everything

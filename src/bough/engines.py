@@ -1,0 +1,77 @@
+"""Which store is meant, and how it is opened: a file, a server, or memory."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Literal
+
+from bough.db import NAMESPACE, PATIENCE, Database, StrPath
+from bough.db.sqlite.driver import SQLite
+from bough.db.sqlite.files import make_private
+from bough.errors import Invalid, Refused
+from bough.store import Store, now
+
+
+def default_path() -> str:
+    """Where conversations are kept when nobody says where: `$BOUGH_DB`, or `bough.db` in the user's data directory."""
+    if named := os.environ.get("BOUGH_DB"):
+        return named
+    return os.path.join(data_directory(), "bough.db")
+
+
+def data_directory() -> str:
+    """The user's own, which is made when something is first kept in it."""
+    home = os.path.expanduser("~")
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
+    elif sys.platform == "darwin":
+        base = os.path.join(home, "Library", "Application Support")
+    else:
+        base = os.environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share")
+    return os.path.join(base, "bough")
+
+
+def connect(
+    where: StrPath | None = None,
+    *,
+    namespace: str | None = None,
+    connections: int | None = None,
+    journal: Literal["wal", "truncate"] = "wal",
+    patience: float = PATIENCE,
+    clock: Callable[[], int] = now,
+) -> Store:
+    """Opens a store, making the file if there is none. An older file is brought up to date, after a backup.
+
+    `":memory:"` keeps everything in memory, and nothing when it is closed. The URL of a PostgreSQL database leads to
+    one `namespace` of it (`?namespace=…` in the URL says the same), over at most so many `connections`. `patience` is
+    how many seconds a write waits for others. Raises `NotFound` for a directory that does not exist, `Refused` for
+    another program's file or a network file system, `SchemaTooNew`, `Corrupt` and `StorageError`.
+    """
+    where = default_path() if where is None else where
+    if is_url(where):
+        return Store(open_server(str(where), namespace, connections, patience), clock)
+    if namespace not in (None, NAMESPACE):
+        raise Invalid(f"A file has one namespace; {namespace!r} needs a PostgreSQL server, or a file of its own.")
+    if str(where) == ":memory:":
+        from bough.db.sqlite.memory import Memory
+
+        return Store(Memory(patience), clock)
+    path = os.path.expanduser(where)
+    if os.path.dirname(path) == data_directory():
+        make_private(data_directory())
+    return Store(SQLite(path, journal=journal, patience=patience), clock)
+
+
+def is_url(where: StrPath) -> bool:
+    """Whether a store is on a PostgreSQL server, and not in a file."""
+    return str(where).partition("://")[0] in ("postgres", "postgresql")
+
+
+def open_server(url: str, namespace: str | None, connections: int | None, patience: float) -> Database:
+    try:
+        from bough.db.postgres.driver import CONNECTIONS, PostgreSQL
+    except ImportError as missing:
+        raise Refused(f"PostgreSQL needs `pip install 'bough[postgres]'` ({missing}).") from None
+    return PostgreSQL(url, namespace=namespace, patience=patience, connections=connections or CONNECTIONS)

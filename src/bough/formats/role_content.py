@@ -1,0 +1,192 @@
+"""Reads and writes the dialogs that are lists of `{role, content: [block, …]}`: Anthropic, Bedrock and Gemini.
+
+In all three a tool's result is a block in a message of the user, all results of one step stand in one message, and
+empty texts are refused. What differs is in a `Dialect`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bough.errors import FormatError
+from bough.formats.encoding import EMPTY, JOINED, Rendering, emptied
+from bough.formats.payload import as_dict, as_list
+from bough.model import Block, Json, Message, Other, Role, Text, ToolCall, ToolResult
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What one provider calls things, and how its blocks are read and written."""
+
+    family: str
+    content: str
+    """The key of a message's blocks."""
+    roles: Mapping[Role, str]
+    """The wire's name for each role; a tool's results come from the wire's user."""
+    read_block: Callable[[dict[str, Json], str], Block]
+    write_block: Callable[[Block, Role, Rendering], list[Json]]
+    text_block: Callable[[str], dict[str, Json]]
+    alternates: bool
+    """Whether two messages of one role in a row are refused."""
+    older_roles: Mapping[str, Role] = field(default_factory=dict)
+    """Roles that the provider once had and that old histories still show."""
+
+    def role(self, name: Json, where: str) -> Role:
+        """What a wire role means; a missing one is the user's, as Gemini allows."""
+        if name is None:
+            return "user"
+        for role, spelled in self.roles.items():
+            if spelled == name:
+                return role
+        if isinstance(name, str) and name in self.older_roles:
+            return self.older_roles[name]
+        raise FormatError(f"{where} has the role {name!r}, which {self.family} does not know.")
+
+
+def read_messages(payload: Json, dialect: Dialect, where: str) -> tuple[Message, ...]:
+    messages: list[Message] = []
+    for position, wire in enumerate(as_list(payload, where)):
+        messages += read_message(as_dict(wire, f"{where}[{position}]"), dialect, f"{where}[{position}]")
+    return tuple(messages)
+
+
+def read_message(wire: dict[str, Json], dialect: Dialect, where: str) -> list[Message]:
+    """One wire message as one message, or as several when it holds a tool's results and the user's words."""
+    role = dialect.role(wire.get("role"), where)
+    blocks = _read_blocks(wire.get(dialect.content), dialect, f"{where}.{dialect.content}")
+    shell: Json = emptied(wire, dialect.content)
+    messages = []
+    for piece_role, piece in pieces(blocks, role):
+        error = any(isinstance(block, ToolResult) and block.error for block in piece)
+        messages.append(Message(piece_role, tuple(piece), error, {dialect.family: shell}))
+        shell = JOINED
+    return messages
+
+
+def _read_blocks(content: Json, dialect: Dialect, where: str) -> list[Block]:
+    if content is None:
+        return []
+    if isinstance(content, str):
+        return [Text(content)]
+    return [
+        dialect.read_block(as_dict(item, f"{where}[{position}]"), f"{where}[{position}]")
+        for position, item in enumerate(as_list(content, where))
+    ]
+
+
+def pieces(blocks: list[Block], role: Role) -> list[tuple[Role, list[Block]]]:
+    """Splits the user's blocks where results and words meet. What bough does not know stays with its neighbour."""
+    if role != "user":
+        return [(role, blocks)]
+    found: list[tuple[Role, list[Block]]] = []
+    unknown: list[Block] = []
+    for block in blocks:
+        kind: Role = "tool_result" if isinstance(block, ToolResult) else "user"
+        if isinstance(block, Other):
+            (found[-1][1] if found else unknown).append(block)
+        elif found and found[-1][0] == kind:
+            found[-1][1].append(block)
+        else:
+            found.append((kind, [block]))
+    if not found:
+        return [("user", unknown)]
+    found[0][1][:0] = unknown
+    return found
+
+
+def write_messages(messages: Sequence[Message], dialect: Dialect, rendering: Rendering) -> list[Json]:
+    writer = _Writer(dialect, rendering)
+    for message in rendering.messages(messages):
+        writer.add(message)
+    return writer.wire
+
+
+class _Writer:
+    def __init__(self, dialect: Dialect, rendering: Rendering) -> None:
+        self.wire: list[Json] = []
+        self._dialect = dialect
+        self._rendering = rendering
+        self._last_is_native = False
+
+    def add(self, message: Message) -> None:
+        shell = self._rendering.own(message.envelope)
+        role = self._wire_role(message, shell)
+        blocks = self._blocks(message)
+        native = isinstance(shell, dict)
+        if self._joins(role, shell, native):
+            self._extend(blocks)
+        elif native:
+            self._append(self._filled(shell, message, blocks), apart=self._last_is_native)
+        elif blocks := blocks or self._placeholder(message.role, role):
+            self._append({"role": role, self._dialect.content: blocks})
+        else:
+            return
+        self._last_is_native = native or shell == JOINED
+
+    def _append(self, item: dict[str, Json], apart: bool = False) -> None:
+        """Adds a wire message; an empty word of the other side parts two of one role that a note keeps from merging."""
+        role = item.get("role") or "user"
+        if self._dialect.alternates and not apart and role != "system" and self._spoke() == role:
+            self._rendering.lose("blank_replaced", "a message between two of one role")
+            other = self._dialect.roles["user" if role == self._dialect.roles["assistant"] else "assistant"]
+            self.wire.append({"role": other, self._dialect.content: [self._dialect.text_block(EMPTY)]})
+        self.wire.append(item)
+
+    def _spoke(self) -> str | None:
+        """The role of the last wire message that is no note."""
+        return next((item.get("role") or "user" for item in reversed(self.wire) if item.get("role") != "system"), None)
+
+    def _wire_role(self, message: Message, shell: Json) -> str:
+        """The role as it was spelled, as long as it still is what the message says."""
+        if message.role == "system" and self._dialect.roles["system"] == "user":
+            self._rendering.lose("system_as_user", "a note in mid-conversation")
+        return shell.get("role") or "user" if isinstance(shell, dict) else self._dialect.roles[message.role]
+
+    def _joins(self, role: str, shell: Json, native: bool) -> bool:
+        """Whether a message goes into the wire message before it; two that came apart stay apart."""
+        if not self.wire or self._last_role() != role or (native and self._last_is_native):
+            return False
+        return shell == JOINED or self._dialect.alternates or role == "user"
+
+    def _last_role(self) -> str:
+        return self.wire[-1].get("role") or "user"
+
+    def _blocks(self, message: Message) -> list[Json]:
+        written: list[Json] = []
+        for block in self._rendering.blocks(message.blocks):
+            item = self._rendering.own(block.raw)
+            if item is None:
+                written += self._dialect.write_block(block, message.role, self._rendering)
+            else:
+                written.append(self._kept(block, item))
+        return written
+
+    def _kept(self, block: Block, item: Json) -> Json:
+        if isinstance(block, ToolCall):
+            self._rendering.ids.keep(block.call_id)
+        return item
+
+    def _extend(self, blocks: list[Json]) -> None:
+        last = dict(self.wire[-1])
+        content = last.get(self._dialect.content) or []
+        if isinstance(content, str):
+            content = [self._dialect.text_block(content)]
+        last[self._dialect.content] = [*content, *blocks]
+        self.wire[-1] = last
+
+    def _filled(self, shell: dict[str, Json], message: Message, blocks: list[Json]) -> dict[str, Json]:
+        """The wire message as it came, with its blocks back in their place."""
+        key = self._dialect.content
+        if shell.get(key) == "" and len(message.blocks) == 1 and isinstance(message.blocks[0], Text):
+            return {**shell, key: message.blocks[0].text}
+        return {**shell, key: blocks} if blocks or shell.get(key) else dict(shell)
+
+    def _placeholder(self, role: Role, wire_role: str) -> list[Json]:
+        """A word for an empty message without which the dialog would not alternate, or not begin with the user."""
+        spoke = self._spoke()
+        needless = spoke == wire_role or role in ("tool_result", "system")
+        if needless or (role == "user" and spoke and not self._dialect.alternates):
+            return []
+        self._rendering.lose("blank_replaced", f"an empty message of the {role}")
+        return [self._dialect.text_block(EMPTY)]

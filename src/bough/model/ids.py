@@ -1,0 +1,85 @@
+"""Ids of messages: short, random, typed by people."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable
+
+from bough.errors import Invalid
+
+ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
+LENGTH = 6
+ALIKE = 2
+TOGETHER = 16
+"""So many ids that are minted together begin with the same two characters: one page of an index takes them all."""
+SHORTEST_PREFIX = 4
+_DIGITS = bytes(ord(ALPHABET[byte % 36]) for byte in range(256))
+_UNEVEN = bytes(range(252, 256))
+"""Bytes that would make some digits likelier than others."""
+AFTER_ALL = "\U0010ffff"
+"""Sorts after every character of an id."""
+
+
+def mint(length: int = LENGTH) -> str:
+    """A random id."""
+    return mint_many(1, length)[0]
+
+
+def mint_many(count: int, length: int) -> list[str]:
+    """Random ids for messages that are saved together."""
+    wanted, drawn = count * length, b""
+    while len(drawn) < wanted:
+        drawn += os.urandom(wanted - len(drawn) + 2).translate(_DIGITS, _UNEVEN)
+    text, group = drawn.decode(), TOGETHER * length
+    return [
+        text[start - start % group :][:ALIKE] + text[start + ALIKE : start + length]
+        for start in range(0, wanted, length)
+    ]
+
+
+def mint_free(count: int, taken: Callable[[list[str]], Collection[str]]) -> list[str]:
+    """As many ids as asked for, none of them taken and no two alike.
+
+    Two collisions in a row mean that the space is crowded: from then on the ids are one character longer.
+    """
+    found: dict[str, None] = {}
+    length, collisions = LENGTH, 0
+    while len(found) < count:
+        fresh = list(dict.fromkeys(mint_many(count - len(found), length)))
+        used = taken(fresh)
+        kept = [candidate for candidate in fresh if candidate not in used and candidate not in found]
+        found.update(dict.fromkeys(kept))
+        if len(kept) < len(fresh):
+            collisions += 1
+            if collisions % 2 == 0:
+                length += 1
+    return list(found)
+
+
+def check_id(id: str) -> str:
+    """The id, if a message can be called that at all; raises `Invalid` otherwise."""
+    if not isinstance(id, str) or not is_plain(id):
+        raise Invalid(f"An id is a plain text, not {id!r:.60}.")
+    return id
+
+
+def is_id(text: str) -> bool:
+    """Whether a store may have minted this id."""
+    return LENGTH <= len(text) <= 2 * LENGTH and not text.strip(ALPHABET)
+
+
+def is_plain(text: str) -> bool:
+    """Whether every database can hold this text as it is: no NUL and no lone surrogate."""
+    if text.isascii():
+        return "\0" not in text
+    try:
+        return b"\0" not in text.encode()
+    except UnicodeEncodeError:
+        return False
+
+
+def names(items: Iterable[str], most: int = 3) -> str:
+    """A few ids for an error message."""
+    listed = [repr(item) for item in items]
+    rest = len(listed) - most
+    return ", ".join(listed[:most]) + (f" and {rest} more" if rest > 0 else "")

@@ -1,0 +1,173 @@
+"""Nodes, and what a store reports about them: sessions, turns, search hits, trash entries, findings."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from bough.model.blocks import Json
+from bough.model.messages import Message, Role
+from bough.model.usage import Usage
+from bough.model.values import value
+
+Kind: TypeAlias = Literal["message", "summary"]
+
+Status: TypeAlias = Literal["running", "complete", "interrupted", "failed"]
+
+
+@value
+class Node:
+    """A message in its place."""
+
+    id: str
+    parent_id: str | None
+    created_at: int
+    """Microseconds since 1970, UTC; always later than the parent's."""
+    message: Message
+    label: str | None = None
+    turn_id: str | None = None
+    """The id of the first message of the turn that added it; None outside any turn."""
+    digest: bytes = b""
+    """A hash of this message and of everything before it on its path."""
+    kind: Kind = "message"
+    covers: str | None = None
+    """On a summary: the id of the last node that it speaks for."""
+    weight: int = 0
+    """Of the whole path up to here, in estimated tokens."""
+
+    late = "message"
+    """In a node that was loaded, it is read when somebody first looks at it."""
+
+    @property
+    def role(self) -> Role:
+        return self.message.role
+
+
+@value
+class Headline:
+    """A message in an outline: where it stands, and the first words of it."""
+
+    id: str
+    parent_id: str | None
+    created_at: int
+    role: Role
+    words: str
+    """At most a few hundred characters: the text, or a call, a result, the name of a picture."""
+    label: str | None = None
+    turn_id: str | None = None
+    kind: Kind = "message"
+    status: Status | None = None
+    """How its turn ended; None outside any turn."""
+    sessions: tuple[str, ...] = ()
+    """The keys of the sessions that stand here."""
+
+    @property
+    def is_subagents(self) -> bool:
+        """Whether a subagent's run added it."""
+        return self.label is not None and self.label.startswith("subagent:")
+
+
+@value
+class TurnInfo:
+    """What is known of one turn: where it stands, how it ended, and how its replies came about."""
+
+    id: str
+    session: str | None
+    """None when the session was deleted and its messages live on in others."""
+    status: Status
+    parent_id: str | None
+    last_id: str
+    usage: Usage = Usage()
+    model: str | None = None
+    provider: str | None = None
+    request_id: str | None = None
+    idempotency_key: str | None = None
+    instructions_digest: bytes | None = None
+    caller_id: str | None = None
+    """The message that delegated this turn, and the call in it."""
+    caller_call: str | None = None
+    error: str | None = None
+    metadata: Json = None
+    started_at: int = 0
+    first_token_at: int | None = None
+    finished_at: int | None = None
+    context_tokens: int | None = None
+    """The size of the dialog after its last reply, as the provider counted it."""
+
+
+@value
+class SessionInfo:
+    """One row of the list of sessions."""
+
+    key: str
+    channel: str | None
+    channel_id: str | None
+    head_id: str | None
+    revision: int
+    """Counts the moves of the head."""
+    directory: str | None = None
+    title: str | None = None
+    agent: str | None = None
+    model: str | None = None
+    parent_key: str | None = None
+    parent_message_id: str | None = None
+    forked_from: str | None = None
+    extra: Json = None
+    created_at: int = 0
+    updated_at: int = 0
+    cursor: int = 0
+    """Pass it as `before=` to continue a list after this session."""
+
+
+@value
+class ExternalName:
+    """What others call a message or a session; nothing behind it when that was deleted."""
+
+    kind: str
+    value: str
+    message_id: str | None = None
+    session: str | None = None
+
+
+@value
+class Hit:
+    """A message that a search found, with the words around the first match and the session whose turn said it."""
+
+    node: Node
+    snippet: str
+    session: str | None = None
+    path: tuple[str, ...] = ()
+    """The ids from the root to the message, when `paths=True` was asked."""
+
+
+@value
+class TrashEntry:
+    """What one deletion removed."""
+
+    id: str
+    deleted_at: int
+    reason: str
+    messages: int
+    sessions: tuple[str, ...] = ()
+
+
+@value
+class Size:
+    """How much a store holds. `subagent_runs` are the trees that subagents began, and count among the trees."""
+
+    messages: int
+    trees: int
+    subagent_runs: int
+    sessions: int
+    turns: int
+    trashed: int
+    """Entries in the trash."""
+
+
+@value
+class Finding:
+    """One thing that `verify()` found wrong."""
+
+    code: str
+    subject: str
+    detail: str
+    repaired: bool = False

@@ -1,0 +1,1 @@
+"""The insides of the store's verbs. Each function runs in a transaction that the store holds."""

@@ -1,0 +1,91 @@
+"""Where everything stands, and its first words, without loading what was said: for lists and trees on a screen."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from bough.codec import BESIDE, json_list, uncolumn
+from bough.compress import decompress, decompress_chunks
+from bough.db import Database, Row
+from bough.model import Headline, Size
+from bough.storage import lookup
+
+WORDS = 240
+"""How many characters of a message an outline has."""
+BEGINNING = 8192
+NEVER = 2**62
+
+# The columns of the `outline` statement.
+N, ID, PARENT, TURN, ROLE, KIND, LABEL, CREATED_AT, STATUS, TYPE, NAME, CONTENT, PACKED, BLOB, ENCODING = range(15)
+
+
+def headlines(db: Database, numbers: list[int], *, below: bool) -> list[Headline]:
+    """These messages, and all that follow them if `below`, in the order of arrival."""
+    rows = db.rows("outline", json_list(numbers), WORDS, int(below))
+    ids: dict[int, str] = {row[N]: row[ID] for row in rows}
+    named = {row[place] for row in rows for place in (PARENT, TURN)} - {None}
+    ids |= lookup.ids_of(db, sorted(named - ids.keys()))
+    standing: dict[int, tuple[str, ...]] = {}
+    for n, key in db.rows("standing", json_list(row[N] for row in rows)):
+        standing[n] = (*standing.get(n, ()), key)
+    return [_headline(db, row, ids, standing.get(row[N], ())) for row in rows]
+
+
+def root_above(db: Database, number: int) -> int:
+    """Where the tree begins that a message stands in."""
+    return int(db.rows("roots_above", json_list([number]))[0][0])
+
+
+def recent_roots(db: Database, limit: int | None, subagents: bool) -> list[int]:
+    """The roots of at least as many of the most recently active trees as asked for, if there are so many."""
+    if limit is None:
+        return [n for (n,) in db.rows("roots", int(subagents))]
+    roots: set[int] = set()
+    before = NEVER
+    while len(roots) < limit:
+        leaves = [n for (n,) in db.rows("recent_leaves", before, int(subagents), limit)]
+        if not leaves:
+            break
+        roots |= {n for (n,) in db.rows("roots_above", json_list(leaves))}
+        before = leaves[-1]
+    return sorted(roots)
+
+
+def size(db: Database) -> Size:
+    """How much there is."""
+    row = db.row("size")
+    assert row is not None
+    return Size(*row)
+
+
+def _headline(db: Database, row: Row, ids: dict[int, str], sessions: tuple[str, ...]) -> Headline:
+    return Headline(
+        row[ID], ids.get(row[PARENT]), row[CREATED_AT], row[ROLE], _words(db, row), uncolumn(row[LABEL]),
+        ids.get(row[TURN]), row[KIND] or "message", row[STATUS], sessions,
+    )  # fmt: skip
+
+
+def _words(db: Database, row: Row) -> str:
+    """What the message says first; for what is neither said nor called, what it is."""
+    kind, name = row[TYPE], uncolumn(row[NAME])
+    if kind in (None, *BESIDE):
+        return ""
+    if kind in ("media", "other"):
+        return f"[{name or kind}]"
+    try:
+        text = _beginning(db, row)
+    except ValueError:
+        return "[damaged; run verify()]"
+    return f"{name}({text})" if kind == "tool_call" else text
+
+
+def _beginning(db: Database, row: Row) -> str:
+    if row[CONTENT] is not None or (row[PACKED] is None and row[BLOB] is None):
+        return row[CONTENT] or ""
+    if row[PACKED] is not None:
+        return decompress(row[PACKED]).decode("utf-8", "surrogatepass")[:WORDS]
+    stored = db.blob_chunks(row[BLOB], BEGINNING)
+    pieces = decompress_chunks(stored, BEGINNING) if row[ENCODING] == "zstd" else stored
+    start = b"".join(islice(pieces, 1))
+    # The piece may end inside a character; what is shown ends long before.
+    return start.decode("utf-8", "replace")[:WORDS]

@@ -1,0 +1,121 @@
+"""A dialog that an application keeps as a whole: finds what of it is stored, and stores the rest as turns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bough.db import Database
+from bough.model import Message
+from bough.model.values import replace
+from bough.storage import lookup
+from bough.storage.messages import Entry, insert
+from bough.storage.turns import Provenance, State, find_state, free, insert_turn, move_head
+
+SHORT = 16
+"""Messages that are sooner drafted than looked for."""
+
+
+def look_ahead(db: Database, key: str, entries: list[Entry], digests: list[bytes]) -> None:
+    """Drafts what is probably new in a dialog, while nobody waits for the lock."""
+    known = 0
+    if len(entries) > SHORT:
+        with db.reading():
+            session = find_state(db, key)
+            known = len(_known_prefix(db, session.head, digests)) if session else 0
+    for entry in entries[known:]:
+        entry.draft  # noqa: B018
+
+
+def record(db: Database, key: str, entries: list[Entry], digests: list[bytes], now: int, p: Provenance) -> list[str]:
+    """Makes the session stand at the end of this dialog, storing what is not stored yet; the ids of what is new.
+
+    `digests` are those of the dialog, message by message.
+    """
+    session, messages = free(db, key, now), [entry.message for entry in entries]
+    known = _known_prefix(db, session.head, digests)
+    fresh = entries[len(known) :]
+    if not fresh:
+        _stand_at(db, session, known, messages, now)
+        return []
+    anchor = known[-1] if known else None
+    head = _last_reply(known, messages)
+    saved: list[str] = []
+    for turn in _split(fresh):
+        turn[0].parent, turn[0].after = anchor, None
+        for before, entry in enumerate(turn[1:]):
+            entry.after = before
+        unfinished = _unfinished(db, session.n, anchor) if turn[0].message.role != "user" else None
+        added = insert(db, turn, now + len(saved), turn=unfinished or 0)
+        anchor = added.last
+        complete = turn[-1].message.role != "user"
+        if unfinished:
+            db.run("cut_turn", anchor, unfinished)
+            db.run("end_turn", "complete" if complete else "interrupted", None, now, unfinished)
+        else:
+            place = replace(session, head=turn[0].parent)
+            insert_turn(db, place, added.first, anchor, "complete" if complete else "interrupted", p, None, now, now)
+        head = anchor if complete else head
+        saved += added.ids
+    if head is not None and head != session.head:
+        move_head(db, session.n, head, now)
+    return saved
+
+
+def _known_prefix(db: Database, head: int | None, digests: list[bytes]) -> list[int]:
+    """The stored nodes that begin this dialog. A session that has only grown is found by looking at its head alone."""
+    place = {digest: index for index, digest in enumerate(digests)}
+    at = head
+    while at is not None:
+        row = db.row("step", at)
+        if row is None or row[2] in place:
+            break
+        at = row[1]
+    if at is None:
+        roots = db.rows("roots_by_digest", digests[0]) if digests else []
+        at = roots[0][0] if roots else None
+    if at is None:
+        return []
+    known = sorted(lookup.ancestors(db, at))
+    while len(known) < len(digests):
+        below = [n for n, digest in db.rows("steps_below", known[-1]) if digest == digests[len(known)]]
+        if not below:
+            break
+        known.append(below[0])
+    return known
+
+
+def _stand_at(db: Database, session: State, known: list[int], messages: Sequence[Message], now: int) -> None:
+    """Nothing is new. Standing further along the same dialog is left alone; another branch is switched to."""
+    target = _last_reply(known, messages)
+    if target is None or target == session.head:
+        return
+    if session.head is not None and target in lookup.ancestors(db, session.head):
+        return
+    move_head(db, session.n, target, now)
+
+
+def _last_reply(known: list[int], messages: Sequence[Message]) -> int | None:
+    for n, message in zip(reversed(known), reversed(messages[: len(known)]), strict=True):
+        if message.role != "user":
+            return n
+    return None
+
+
+def _split(entries: list[Entry]) -> list[list[Entry]]:
+    """New messages as turns: each message of the user begins one."""
+    turns: list[list[Entry]] = []
+    for entry in entries:
+        if not turns or (entry.message.role == "user" and turns[-1][-1].message.role != "user"):
+            turns.append([])
+        turns[-1].append(entry)
+    return turns
+
+
+def _unfinished(db: Database, session: int, n: int | None) -> int | None:
+    """The turn of this session that was left at this message without a reply."""
+    row = db.row("step", n) if n is not None else None
+    turn = db.row("turn_span", row[4]) if row is not None and row[4] is not None else None
+    if row is None or turn is None:
+        return None
+    last, _, status, owner = turn
+    return int(row[4]) if last == n and owner == session and status != "complete" else None

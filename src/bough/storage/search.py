@@ -1,0 +1,149 @@
+"""Search over everything that was said.
+
+Saving does not pay for it: a search first indexes what came since the last one. SQLite's tokenizer knows words; what it
+does not know is spelled out before it is indexed, and before it is looked for, in the same way: each character of a
+script that is written without spaces is a word, an emoji is a word, and so are the signs that make `C` into `C++`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from bough.codec import json_list
+from bough.codec.decode import TURN, N, apart
+from bough.db import Database, Row
+from bough.errors import Corrupt
+from bough.model import Block, Hit, Media, Message, Node, Other, Text, Thinking, ToolCall, ToolResult
+
+Load: TypeAlias = Callable[[Sequence[Row]], list[Node]]
+
+FORMAT = 1
+"""Raised when `spell_out` changes: the index is then built anew."""
+PAGE = 500
+LONGEST = 500_000
+SNIPPET = 160
+
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+    "\U00020000-\U0003ffff"
+)
+_SIGNS = "\u2190-\u2bff\U0001f000-\U0001faff"
+# Patterns, not compiled: `re` compiles and keeps them at first use, which `import bough` need not pay for.
+_ASCII_SPECIAL = r"(?<=\w)(?P<suffix>\+\+|#)"
+_SPECIAL = rf"(?P<letter>[{_UNSPACED}])|(?P<sign>[{_SIGNS}])|{_ASCII_SPECIAL}"
+
+
+def spell_out(text: str) -> str:
+    """The text as the index knows it."""
+    if text.isascii():
+        return re.sub(_ASCII_SPECIAL, _suffix, text) if "+" in text or "#" in text else text
+    return re.sub(_SPECIAL, _special, text.encode("utf-8", "replace").decode())
+
+
+def _suffix(match: re.Match[str]) -> str:
+    return " plusplus " if match["suffix"] == "++" else " sharpsign "
+
+
+def _special(match: re.Match[str]) -> str:
+    if match["letter"]:
+        return f" {match['letter']} "
+    return f" sign{ord(match['sign']):x} " if match["sign"] else _suffix(match)
+
+
+def words_of(message: Message) -> str:
+    """Everything in a message that was said or can be read."""
+    return "\n".join(text for block in message.blocks if (text := _words(block)))[:LONGEST]
+
+
+def _words(block: Block) -> str:
+    match block:
+        case Text() | Thinking():
+            return block.text
+        case ToolCall():
+            return f"{block.name} {block.arguments}"
+        case ToolResult():
+            return "\n".join(filter(None, map(_words, block.content)))
+        case Media():
+            return block.name or block.url or ""
+        case Other():
+            return ""
+
+
+def quote(words: str) -> str | None:
+    """A query that finds all of these words, whatever signs are in them; None when there is no word."""
+    terms = [spell_out(word).replace('"', " ").replace("\0", " ") for word in words.split()]
+    return " ".join(f'"{term}"' for term in terms if re.search(r"\w", term)) or None
+
+
+def snippet(text: str, words: str) -> str:
+    """The text around the first of the words, on one line."""
+    place, length, lowered = len(text), 0, text.lower()
+    for word in words.split():
+        bare = word.strip("\"'.,;:!?()")
+        if bare and 0 <= (found := _place(bare, text, lowered)) < place:
+            place, length = found, len(bare)
+    if place == len(text):
+        place = 0
+    start = max(0, place - (SNIPPET - length) // 2)
+    piece = text[start : start + SNIPPET]
+    before, after = "…" if start else "", "…" if start + SNIPPET < len(text) else ""
+    return before + " ".join(piece.split()) + after
+
+
+def _place(word: str, text: str, lowered: str) -> int:
+    """Where a word first stands in a text, in whatever case; -1 if nowhere."""
+    if len(lowered) == len(text) and (found := lowered.find(word.lower())) >= 0:
+        return found
+    # Some letters change their number with their case, and some have two forms in one: a pattern knows, and is slow.
+    match = re.search(re.escape(word), text, re.IGNORECASE)
+    return match.start() if match else -1
+
+
+def is_behind(db: Database) -> bool:
+    row = db.row("search_state")
+    return row is not None and (row[0] < row[2] or row[1] != FORMAT)
+
+
+def progress(db: Database) -> tuple[int, int]:
+    """Up to which number the index has come, and the newest there is."""
+    row = db.row("search_state")
+    assert row is not None
+    return row[0], row[2]
+
+
+def index_page(db: Database, load: Load) -> bool:
+    """Indexes the next messages, in the caller's transaction; says whether there may be more."""
+    row = db.row("search_state")
+    assert row is not None
+    indexed, index_format, newest = row
+    if index_format != FORMAT:
+        db.run("clear_index")
+        indexed = 0
+    rows = db.rows("unindexed", indexed, PAGE)
+    numbers = [head[N] for head in apart(rows)[0]]
+    db.run("unindex", json_list(numbers))
+    words = [(n, spell_out(words_of(node.message))) for n, node in zip(numbers, load(rows), strict=True)]
+    db.run_many("index_words", [(n, db.words(text)) for n, text in words if text])
+    reached = numbers[-1] if numbers else newest
+    if reached <= indexed < newest:
+        raise Corrupt("The list of messages does not go on; the file is damaged. Run verify().")
+    db.run("set_indexed", reached, FORMAT)
+    return bool(reached < newest)
+
+
+def hits(db: Database, numbers: list[int], words: str, paths: bool, load: Load) -> list[Hit]:
+    """What was found, in this order, with the words around it."""
+    rows = db.rows("nodes", json_list(numbers))
+    turn_of = {head[N]: head[TURN] for head in apart(rows)[0]}
+    nodes = dict(zip(turn_of, load(rows), strict=True))
+    session_of: dict[int, str] = dict(db.rows("sessions_of_turns", json_list(set(turn_of.values()) - {None})))
+    path_of: dict[int, list[str]] = {}
+    for n, id_ in db.rows("paths", json_list(numbers)) if paths else ():
+        path_of.setdefault(n, []).append(id_)
+    return [
+        Hit(node, snippet(words_of(node.message), words), session_of.get(turn_of[n]), tuple(path_of.get(n, ())))
+        for n in numbers
+        if (node := nodes.get(n))
+    ]

@@ -1,0 +1,145 @@
+"""Rows of sessions: made, forked and deleted, inside a transaction that the caller holds."""
+
+from __future__ import annotations
+
+from bough.codec import column, json_list, json_text, session_infos
+from bough.db import Database, Value
+from bough.errors import Conflict
+from bough.model import Json, SessionInfo, ids, keys
+from bough.model.values import value
+from bough.storage import lookup, trash, turns
+from bough.storage.reach import reached_only_by
+
+
+@value
+class Description:
+    """What an application says of a session; None leaves what is written."""
+
+    directory: str | None = None
+    title: str | None = None
+    agent: str | None = None
+    model: str | None = None
+    extra: Json = None
+
+    @property
+    def columns(self) -> tuple[Value, ...]:
+        return column(self.directory), column(self.title), self.agent, self.model, json_text(self.extra)
+
+    @property
+    def is_empty(self) -> bool:
+        return self == Description()
+
+
+def find(db: Database, key: str) -> SessionInfo | None:
+    row = db.row("session", key)
+    return None if row is None else session_infos([row])[0]
+
+
+def make_or_update(db: Database, key: str, given: Description, now: int) -> int:
+    """The number of the session with this key, which says now what is given."""
+    row = db.row("session_number", key)
+    if row is None:
+        parsed = keys.parse_key(key)
+        parent = db.row("session_number", parsed.parent) if parsed.parent else None
+        return insert(db, key, given, now, parent=parent[0] if parent else None)
+    if not given.is_empty:
+        db.run("update_session", *given.columns, now, row[0])
+    return int(row[0])
+
+
+def insert(
+    db: Database, key: str, given: Description, now: int,
+    *, head: int | None = None, parent: int | None = None, forked_from: str | None = None,
+) -> int:  # fmt: skip
+    parsed = keys.parse_key(key)
+    directory, title, agent, model, extra = given.columns
+    row = db.row(
+        "insert_session", key, parsed.channel, parsed.channel_id, directory, head, parent, forked_from, title,
+        agent or parsed.agent, model, extra, now, now,
+    )  # fmt: skip
+    assert row is not None
+    return int(row[0])
+
+
+def fork(db: Database, at: str, key: str | None, title: str | None, source: str | None, now: int) -> str:
+    """The key of a new session that stands at a message, and takes over what its source says of itself."""
+    head = lookup.number(db, at)
+    origin = find(db, source) if source else None
+    key = key or fork_key(db, origin.channel if origin else None)
+    if db.row("session_number", key):
+        raise Conflict(f"There is a session {key!r} already; choose another key.")
+    given = Description(title=title)
+    if origin:
+        given = Description(origin.directory, title or origin.title, origin.agent, origin.model, origin.extra)
+    insert(db, key, given, now, head=head, forked_from=source)
+    return key
+
+
+def fork_key(db: Database, channel: str | None) -> str:
+    prefix = f"{channel}:fork:" if channel else "fork:"
+
+    def used(wanted: list[str]) -> set[str]:
+        return {name for name in wanted if db.row("session_number", prefix + name)}
+
+    return prefix + ids.mint_free(1, used)[0]
+
+
+def delete(db: Database, key: str, now: int, keep: bool) -> None:
+    """Deletes a session with its delegates, and the messages that nobody else reaches."""
+    members = family(db, key)
+    for member in members:
+        turns.free(db, member.key, now)
+    doomed = reached_only_by(db, members)
+    trash.delete(db, doomed, now, f"session {key}", keep, [member.n for member in members])
+
+
+def clear(db: Database, key: str, now: int) -> None:
+    """Leaves a session empty; the messages that nobody else reaches go to the trash."""
+    session = turns.free(db, key, now)
+    doomed = reached_only_by(db, [session])
+    trash.delete(db, doomed, now, f"clear {key}", emptied=session.n)
+
+
+def new(db: Database, key: str, title: str | None, now: int) -> str | None:
+    """Leaves a session empty; the key of a new one that stands where it stood, if it stood anywhere."""
+    head = lookup.id_of(db, turns.state(db, key).head)
+    if head is None:
+        return None
+    session = turns.free(db, key, now)
+    archived = fork(db, head, None, title, key, now)
+    turns.move_head(db, session.n, None, now)
+    return archived
+
+
+def delegate(db: Database, parent: str, child: str, agent: str, message: str | None, now: int) -> None:
+    """Makes a delegate's session, and remembers which session, and which message of it, it works for."""
+    number = None if message is None else lookup.number(db, message)
+    owner = turns.state(db, parent).n
+    row = db.row("session_number", child)
+    made = row[0] if row else insert(db, child, Description(agent=agent), now)
+    db.run("link_session", owner, number, made)
+
+
+def family(db: Database, key: str) -> list[turns.State]:
+    """A session and everyone who works for it."""
+    members = [turns.state(db, key)]
+    for member in members:
+        members += [turns.state(db, child) for _, child in db.rows("child_sessions", member.n)]
+    return members
+
+
+def passing(db: Database, n: int) -> list[SessionInfo]:
+    """The sessions that stand at a message or below it, the most recently used first."""
+    below = json_list(below for (below,) in db.rows("with_descendants", json_list([n])))
+    rows = [db.row("session_by_number", session) for session, _ in db.rows("sessions_at", below, None)]
+    return sorted(session_infos(filter(None, rows)), key=lambda info: -info.cursor)
+
+
+def idle(db: Database, before: int, now: int) -> list[SessionInfo]:
+    """The sessions last used before a moment, unless they, or those who work for them, are in a turn."""
+    found = []
+    for (key,) in db.rows("idle_sessions", before):
+        info = find(db, key)
+        if info and not any(turns.is_leased(member, now) for member in family(db, key)):
+            found.append(info)
+    return found

@@ -1,0 +1,159 @@
+"""Checks that a store is what it says it is, and mends what can be mended without losing anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+from bough.codec import decode
+from bough.codec.digest import digest, full_hash
+from bough.compress import decompress
+from bough.db import Database, Row
+from bough.errors import BoughError, Corrupt
+from bough.model import Finding, Node
+from bough.protocols import Progress
+from bough.storage import turns
+from bough.storage.outline import size
+from bough.storage.search import Load
+from bough.storage.trash import payload_blobs
+
+Found: TypeAlias = tuple[Finding, Callable[[], None] | None]
+
+PAGE = 1000
+
+
+def findings(db: Database, load: Load, now: int, progress: Progress | None = None) -> Iterator[Found]:
+    """Each finding, with what would mend it safely, if anything does.
+
+    `progress` is told, page by page, how many of the messages have been looked at.
+    """
+    for name, part in (
+        ("file", _engine(db)),
+        ("links", _links(db)),
+        ("messages", _digests(db, load, progress)),
+        ("blobs", _blobs(db)),
+        ("sessions", _sessions(db)),
+        ("turns", _turns(db, now)),
+    ):
+        try:
+            yield from part
+        except (BoughError, ValueError, TypeError, LookupError) as error:
+            # The engine cannot go on here, or gives what no engine should; the rest may still be sound.
+            yield Finding("engine", name, str(error)), None
+
+
+def _engine(db: Database) -> Iterator[Found]:
+    for problem in db.check():
+        yield Finding("engine", "file", problem), None
+
+
+def _links(db: Database) -> Iterator[Found]:
+    rows = db.rows("orphans")
+    ids = {n: id_ for id_, n in rows}
+    for id_, parent in rows:
+        if db.row("step", parent) is None:
+            yield Finding("orphan", id_, "its parent is not in the store"), None
+        else:
+            yield Finding("cycle", id_, f"its parent {ids.get(parent, parent)} does not come before it"), None
+    for id_, counted, there in db.rows("missing_blocks"):
+        yield Finding("missing_block", id_, f"it has {there} further blocks, and not {counted}"), None
+    if homeless := db.rows("homeless_blocks"):
+        yield (
+            Finding("homeless_block", f"{len(homeless)} blocks", "they belong to no message"),
+            lambda: db.run("delete_homeless_blocks"),
+        )
+
+
+def _digests(db: Database, load: Load, progress: Progress | None) -> Iterator[Found]:
+    known: dict[str, bytes] = {}
+    last, count = 0, size(db).messages if progress else 0
+    while rows := db.rows("page_up", last, PAGE, 0):
+        end = max(row[decode.N] for row in rows)
+        if end <= last:
+            raise Corrupt("The list of messages does not go on.")
+        last = end
+        for id_, written, node in _nodes(rows, load):
+            known[id_] = written
+            if isinstance(node, BoughError):
+                yield Finding("unreadable", id_, str(node)), None
+                continue
+            parent = known.get(node.parent_id) if node.parent_id else b""
+            if parent is not None and digest(node.message, parent) != node.digest:
+                yield Finding("digest", id_, "its content or its place is not what was saved"), None
+        if progress:
+            progress(len(known), count)
+
+
+def _nodes(rows: list[Row], load: Load) -> Iterator[tuple[str, bytes, Node | BoughError]]:
+    """Id, digest and node of each message of a page; they are loaded one by one only if one cannot be."""
+    heads, further = decode.apart(rows)
+    try:
+        nodes: list[Node | BoughError] = [*decode.read(load(rows))]
+    except BoughError:
+        nodes = [_node([head, *further.get(head[decode.N], ())], load) for head in heads]
+    for head, node in zip(heads, nodes, strict=True):
+        yield head[decode.ID], head[decode.DIGEST], node
+
+
+def _node(rows: list[Row], load: Load) -> Node | BoughError:
+    try:
+        return decode.read(load(rows))[0]
+    except BoughError as error:
+        return error
+
+
+def _blobs(db: Database) -> Iterator[Found]:
+    for id_, position in db.rows("missing_blobs"):
+        yield Finding("missing_blob", id_, f"the content of block {position} is gone"), None
+    in_trash: dict[int, int] = {}
+    for id_, payload in db.rows("trash_payloads"):
+        try:
+            for n, count in payload_blobs(payload).items():
+                in_trash[n] = in_trash.get(n, 0) + count
+        except Corrupt as error:
+            yield Finding("trash", id_, f"this entry cannot be read: {error}"), None
+    for n, refs, held in db.rows("blob_counts"):
+        right = held + in_trash.get(n, 0)
+        if refs != right:
+            yield (
+                Finding("blob_count", f"blob {n}", f"held {right} times, counted {refs}"),
+                lambda n=n, right=right: db.run("set_blob_refs", right, n),  # type: ignore[misc]
+            )
+    last = 0
+    while row := db.row("blob_page", last):
+        if row[0] <= last:
+            raise Corrupt("The list of blobs does not go on.")
+        last, expected, _, encoding, stored = row
+        try:
+            sound = full_hash(decompress(stored) if encoding == "zstd" else stored) == expected
+        except ValueError:
+            sound = False
+        if not sound:
+            yield Finding("damaged_blob", f"blob {last}", "its content is not what was saved"), None
+
+
+def _sessions(db: Database) -> Iterator[Found]:
+    for n, key in db.rows("dangling_heads"):
+
+        def stand(n: int = n) -> None:
+            row = db.row("last_of_session", n)
+            turns.move_head(db, n, row[0] if row else None, 0)
+
+        yield Finding("dangling_head", key, "it stands at a message that is not in the store"), stand
+
+
+def _turns(db: Database, now: int) -> Iterator[Found]:
+    for (n,) in db.rows("broken_turns"):
+        yield (
+            Finding("broken_turn", f"turn {n}", "its messages are gone"),
+            lambda n=n: db.run("delete_turns", f"[{n}]"),  # type: ignore[misc]
+        )
+    if abandoned := sum(1 for row in db.rows("running_turns") if turns.is_abandoned(row, now)):
+        yield (
+            Finding("abandoned_turn", f"{abandoned} turns", "they are marked as running, and their writers are gone"),
+            lambda: _recover(db, now),
+        )
+
+
+def _recover(db: Database, now: int) -> None:
+    turns.recover(db, now)
