@@ -41,7 +41,7 @@ def config(tmp_path: Path, text: str, **environ: str) -> Config:
 
 
 def test_the_example_of_the_documentation_can_be_followed(tmp_path: Path) -> None:
-    page = (Path(__file__).parent.parent / "docs" / "configuration.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text("utf-8")
     made = config(tmp_path, page.partition("```toml\n")[2].partition("```")[0])
     assert made.get("providers.openrouter.api_key_env") == "OPENROUTER_API_KEY"
     assert made.table("agents", "reviewer")["tools"] == ["files.read", "files.search"]

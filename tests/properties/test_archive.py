@@ -15,7 +15,7 @@ from bough import Refused, Save, Store, Usage
 from bough.exporters import jsonl
 from bough.importers import get
 from bough.model.imported import Archive
-from tests.contract.test_archives import everything
+from tests.contract.test_archive import everything
 from tests.properties.strategies import complete_turns, labels, messages, plain_json, texts
 
 keys = st.sampled_from(["cli:a", "discord:dm:42", "telegram:7", "odd"])
