@@ -166,10 +166,10 @@ def test_a_line_may_say_where_its_message_stands() -> None:
     node = Node(
         "a1b2c3", "x9y8z7", 1_790_000_000_000_000, user("hi"), "topic", "a1b2c3", kind="summary", covers="x9y8z7"
     )
-    assert jsonl.read_node(jsonl.write_node(node)) == node
+    assert jsonl.decode_node(jsonl.encode_node(node)) == node
     root = Node("a1b2c3", None, 1, Message("assistant", (Text("hi"),)))
-    assert jsonl.read_node(jsonl.write_node(root)) == root
-    assert formats.detect(jsonl.write_node(root)) == "bough.jsonl"
+    assert jsonl.decode_node(jsonl.encode_node(root)) == root
+    assert formats.detect(jsonl.encode_node(root)) == "bough.jsonl"
 
 
 @pytest.mark.parametrize(

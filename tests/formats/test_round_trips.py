@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bough import formats
 from bough.errors import FormatError
-from bough.formats.openai_responses.writing import as_input
+from bough.formats.openai_responses.encode import as_input
 from bough.model import Json, Message, ToolCall
 from tests.formats.format_corpus import golden, one, sent
 from tests.formats.format_dialogs import damaged, dialogs, flat

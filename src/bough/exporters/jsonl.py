@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from bough.formats.records import Record, write_record
+from bough.formats.records import Record, encode_record
 
 if TYPE_CHECKING:
     from bough.model import Node
@@ -48,4 +48,4 @@ def _nodes(store: Store, ids: Sequence[str], branches: bool) -> Iterator[Node]:
 
 def line(record: Record) -> str:
     """In ASCII, so that every text survives every file, lone surrogates included."""
-    return json.dumps(write_record(record)) + "\n"
+    return json.dumps(encode_record(record)) + "\n"

@@ -40,11 +40,11 @@ class JsonLines:
         """Takes a list of objects, one object, or the lines of a file."""
         objects = loads(payload) if isinstance(payload, str) else plain(payload)
         objects = [objects] if isinstance(objects, dict) else as_list(objects, "The lines")
-        return Decoded(tuple(read_message(item, f"line {number}") for number, item in enumerate(objects, 1)))
+        return Decoded(tuple(decode_message(item, f"line {number}") for number, item in enumerate(objects, 1)))
 
     def encode(self, messages: Sequence[Message], strict: bool = False) -> Encoded:  # noqa: ARG002
         """Never loses anything, strict or not."""
-        return Encoded([write_message(message) for message in messages])
+        return Encoded([encode_message(message) for message in messages])
 
     def check(self, payload: Json) -> list[Violation]:
         """Finds nothing to refuse; what is not this format at all is a `FormatError`."""
@@ -62,7 +62,7 @@ class Lines:
         self._blocks: list[Json] = []
 
     def feed(self, event: Json) -> None:
-        read_block(plain(event), "event")
+        decode_block(plain(event), "event")
         self._blocks.append(plain(event))
 
     def reply(self) -> dict[str, Json]:
@@ -86,17 +86,17 @@ def loads(text: str) -> list[Json]:
     return objects
 
 
-def write_node(node: Node) -> dict[str, Json]:
+def encode_node(node: Node) -> dict[str, Json]:
     """A message with its place."""
     place = {"id": node.id, "parent": node.parent_id, "time": node.created_at}
     rest = {"label": node.label, "turn": node.turn_id, "covers": node.covers}
     if node.kind != "message":
         rest["kind"] = node.kind
-    return {**place, **_present(rest), **write_message(node.message)}
+    return {**place, **_present(rest), **encode_message(node.message)}
 
 
-def read_node(item: Json, where: str = "line 1") -> Node:
-    """The node that `write_node` wrote; its digest is the store's to compute."""
+def decode_node(item: Json, where: str = "line 1") -> Node:
+    """The node that `encode_node` wrote; its digest is the store's to compute."""
     item = as_dict(item, where)
     time = item.get("time")
     if not isinstance(time, int):
@@ -106,7 +106,7 @@ def read_node(item: Json, where: str = "line 1") -> Node:
         as_text(item.get("id"), f"{where}.id"),
         text_or_none(item.get("parent")),
         time,
-        read_message(item, where),
+        decode_message(item, where),
         label=text_or_none(item.get("label")),
         turn_id=text_or_none(item.get("turn")),
         kind=kind,
@@ -114,22 +114,22 @@ def read_node(item: Json, where: str = "line 1") -> Node:
     )
 
 
-def write_message(message: Message) -> dict[str, Json]:
+def encode_message(message: Message) -> dict[str, Json]:
     rest = {"error": message.error or None, "envelope": message.envelope}
-    return {"role": message.role, "blocks": [write_block(block) for block in message.blocks], **_present(rest)}
+    return {"role": message.role, "blocks": [encode_block(block) for block in message.blocks], **_present(rest)}
 
 
-def read_message(item: Json, where: str) -> Message:
+def decode_message(item: Json, where: str) -> Message:
     item = as_dict(item, where)
     role = item.get("role")
     if role not in ROLES:
         raise FormatError(f"{where} has the role {role!r}, which bough does not know.")
     blocks = as_list(item.get("blocks"), f"{where}.blocks")
-    read = tuple(read_block(block, f"{where}.blocks[{position}]") for position, block in enumerate(blocks))
+    read = tuple(decode_block(block, f"{where}.blocks[{position}]") for position, block in enumerate(blocks))
     return Message(role, read, bool(item.get("error")), item.get("envelope"))
 
 
-def write_block(block: Block) -> dict[str, Json]:
+def encode_block(block: Block) -> dict[str, Json]:
     kept = _present({"extra": block.extra, "raw": block.raw})
     match block:
         case Text():
@@ -140,7 +140,7 @@ def write_block(block: Block) -> dict[str, Json]:
             said = {"call_id": block.call_id, "name": block.name, "arguments": block.arguments}
             return {"type": "tool_call", **said, **kept}
         case ToolResult():
-            content = [write_block(part) for part in block.content]
+            content = [encode_block(part) for part in block.content]
             rest = _present({"error": block.error or None, "name": block.name})
             return {"type": "tool_result", "call_id": block.call_id, "content": content, **rest, **kept}
         case Media():
@@ -151,7 +151,7 @@ def write_block(block: Block) -> dict[str, Json]:
             return {"type": "other", "of": block.type, **_present({"extra": block.extra}), "raw": block.raw}
 
 
-def read_block(item: Json, where: str) -> Block:
+def decode_block(item: Json, where: str) -> Block:
     item = as_dict(item, where)
     extra, raw = item.get("extra"), item.get("raw")
 
@@ -167,26 +167,26 @@ def read_block(item: Json, where: str) -> Block:
             return ToolCall(text("call_id"), text("name"), text("arguments"), extra, raw)
         case "tool_result":
             name = text_or_none(item.get("name"))
-            return ToolResult(text("call_id"), _read_content(item, where), bool(item.get("error")), name, extra, raw)
+            return ToolResult(text("call_id"), _decode_content(item, where), bool(item.get("error")), name, extra, raw)
         case "media":
-            return _read_media(item, where)
+            return _decode_media(item, where)
         case "other":
             return Other(text("of"), raw, extra)
         case kind:
             raise FormatError(f"{where} has the type {kind!r}, which bough does not know.")
 
 
-def _read_content(item: dict[str, Json], where: str) -> tuple[Text | Media | Other, ...]:
+def _decode_content(item: dict[str, Json], where: str) -> tuple[Text | Media | Other, ...]:
     content: list[Text | Media | Other] = []
     for position, part in enumerate(as_list(item.get("content"), f"{where}.content")):
-        block = read_block(part, f"{where}.content[{position}]")
+        block = decode_block(part, f"{where}.content[{position}]")
         if not isinstance(block, (Text, Media, Other)):
             raise FormatError(f"{where}.content[{position}] cannot stand inside a tool's result.")
         content.append(block)
     return tuple(content)
 
 
-def _read_media(item: dict[str, Json], where: str) -> Media:
+def _decode_media(item: dict[str, Json], where: str) -> Media:
     kind: Any = item.get("kind")
     if kind not in get_args(MediaKind):
         raise FormatError(f"{where} is media of the kind {kind!r}, which bough does not know.")

@@ -1,4 +1,4 @@
-"""The rules that every provider has for tool calls: each is answered at once, and nothing else is answered."""
+"""Rules 1 to 3, which all providers share: tool calls and results come in adjacent pairs."""
 
 from __future__ import annotations
 
@@ -11,39 +11,41 @@ from bough.model import Json
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """What one wire message does: which calls it makes and which it answers."""
+class WireMessage:
+    """The tool calls and results of one wire message."""
 
     index: int
     role: str
     calls: tuple[str, ...] = ()
     results: tuple[str, ...] = ()
     transparent: bool = False
-    """Whether it may stand anywhere without parting a call from its results."""
+    """Whether the message may come between a call and its results; true for system notes."""
 
 
-def check_pairs(steps: Sequence[Step], grouped: bool) -> list[Violation]:
-    """Rules 1 and 2, and rule 3 where the results of a step must be in one message."""
+def check_pairs(messages: Sequence[WireMessage], grouped: bool) -> list[Violation]:
+    """Check rules 1 and 2, and rule 3 if `grouped`: the results of one reply must be in one message."""
     found: list[Violation] = []
     open_calls: Counter[str] = Counter()
     answered_in: set[int] = set()
     asked_at: int | None = None
-    for step in steps:
-        if step.transparent:
+    for message in messages:
+        if message.transparent:
             continue
-        for call_id in step.results:
+        for call_id in message.results:
             if open_calls[call_id] > 0:
                 open_calls[call_id] -= 1
-                answered_in.add(step.index)
+                answered_in.add(message.index)
             else:
-                found.append(Violation(2, f"the result {call_id!r} answers no call of the step before", step.index))
+                found.append(
+                    Violation(2, f"the result {call_id!r} answers no call of the message before", message.index)
+                )
         if grouped and len(answered_in) > 1:
-            found.append(Violation(3, "the results of one step are in more than one message", step.index))
-            answered_in = {step.index}
-        if not step.results or step.calls:
+            found.append(Violation(3, "the results of one reply are in more than one message", message.index))
+            answered_in = {message.index}
+        if not message.results or message.calls:
             found += _unanswered(open_calls, asked_at)
-            open_calls, answered_in = Counter(step.calls), set()
-            asked_at = step.index
+            open_calls, answered_in = Counter(message.calls), set()
+            asked_at = message.index
     return found + _unanswered(open_calls, asked_at)
 
 

@@ -50,6 +50,14 @@ def as_list(value: Json, where: str) -> list[Json]:
     return value
 
 
+def request_list(payload: Any, key: str) -> tuple[dict[str, Json], list[dict[str, Json]]]:
+    """A whole request and the objects of its list at `key`; the request is empty if the payload is the list alone."""
+    payload = plain(payload)
+    request = payload if isinstance(payload, dict) else {}
+    items = as_list(request.get(key) if request else payload, key)
+    return request, [as_dict(item, f"{key}[{index}]") for index, item in enumerate(items)]
+
+
 def optional_list(value: Json, where: str) -> list[Json]:
     """A list that may be missing or null, which is as good as empty. Nothing else that looks empty is."""
     return [] if value is None else as_list(value, where)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, TypeAlias, get_args
 
 from bough.errors import FormatError
-from bough.formats.jsonl import read_node, write_node
+from bough.formats.jsonl import decode_node, encode_node
 from bough.formats.payload import as_dict
 from bough.model import ExternalName, Json, Node, SessionInfo, Status, TurnInfo, Usage
 from bough.model.ids import is_plain
@@ -32,10 +32,10 @@ WORDS = {"title", "directory", "error", "value"}
 DEEPEST = 100
 
 
-def write_record(record: Record) -> dict[str, Json]:
+def encode_record(record: Record) -> dict[str, Json]:
     """The object of a line."""
     if isinstance(record, Node):
-        return write_node(record)
+        return encode_node(record)
     kind = next(kind for kind, cls in KINDS.items() if isinstance(record, cls))
     fields = {name: _plain(getattr(record, name)) for name in record.__match_args__ if name not in DERIVED}
     return {kind: {name: field for name, field in fields.items() if field is not None}}
@@ -48,12 +48,12 @@ def _plain(field: Any) -> Json:
     return field.hex() if isinstance(field, bytes) else field
 
 
-def read_record(item: Json, where: str) -> Record:
-    """The record that `write_record` wrote. Raises `FormatError`."""
+def decode_record(item: Json, where: str) -> Record:
+    """The record that `encode_record` wrote. Raises `FormatError`."""
     item = as_dict(item, where)
     kind = next((kind for kind in KINDS if kind in item and "role" not in item), None)
     if kind is None:
-        return read_node(item, where)
+        return decode_node(item, where)
     fields = as_dict(item[kind], f"{where}.{kind}")
     for name in REQUIRED[kind]:
         if not isinstance(fields.get(name), str):

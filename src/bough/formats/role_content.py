@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bough.errors import FormatError
-from bough.formats.encoding import EMPTY, JOINED, Rendering, emptied
+from bough.formats.content import decode_content
+from bough.formats.encoder import EMPTY, JOINED, Encoder, emptied
 from bough.formats.payload import as_dict, as_list
-from bough.model import Block, Json, Message, Other, Role, Text, ToolCall, ToolResult
+from bough.model import Block, Json, Media, Message, Other, Role, Text, Thinking, ToolCall, ToolResult
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,8 @@ class Dialect:
     """The key of a message's blocks."""
     roles: Mapping[Role, str]
     """The wire's name for each role; a tool's results come from the wire's user."""
-    read_block: Callable[[dict[str, Json], str], Block]
-    write_block: Callable[[Block, Role, Rendering], list[Json]]
+    decode_block: Callable[[dict[str, Json], str], Block]
+    encode_block: Callable[[ToolCall | ToolResult | Media, Role, Encoder], list[Json]]
     text_block: Callable[[str], dict[str, Json]]
     alternates: bool
     """Whether two messages of one role in a row are refused."""
@@ -44,17 +45,17 @@ class Dialect:
         raise FormatError(f"{where} has the role {name!r}, which {self.family} does not know.")
 
 
-def read_messages(payload: Json, dialect: Dialect, where: str) -> tuple[Message, ...]:
+def decode_messages(payload: Json, dialect: Dialect, where: str) -> tuple[Message, ...]:
     messages: list[Message] = []
     for position, wire in enumerate(as_list(payload, where)):
-        messages += read_message(as_dict(wire, f"{where}[{position}]"), dialect, f"{where}[{position}]")
+        messages += decode_message(as_dict(wire, f"{where}[{position}]"), dialect, f"{where}[{position}]")
     return tuple(messages)
 
 
-def read_message(wire: dict[str, Json], dialect: Dialect, where: str) -> list[Message]:
+def decode_message(wire: dict[str, Json], dialect: Dialect, where: str) -> list[Message]:
     """One wire message as one message, or as several when it holds a tool's results and the user's words."""
     role = dialect.role(wire.get("role"), where)
-    blocks = _read_blocks(wire.get(dialect.content), dialect, f"{where}.{dialect.content}")
+    blocks = decode_content(wire.get(dialect.content), f"{where}.{dialect.content}", dialect.decode_block)
     shell: Json = emptied(wire, dialect.content)
     messages = []
     for piece_role, piece in pieces(blocks, role):
@@ -62,17 +63,6 @@ def read_message(wire: dict[str, Json], dialect: Dialect, where: str) -> list[Me
         messages.append(Message(piece_role, tuple(piece), error, {dialect.family: shell}))
         shell = JOINED
     return messages
-
-
-def _read_blocks(content: Json, dialect: Dialect, where: str) -> list[Block]:
-    if content is None:
-        return []
-    if isinstance(content, str):
-        return [Text(content)]
-    return [
-        dialect.read_block(as_dict(item, f"{where}[{position}]"), f"{where}[{position}]")
-        for position, item in enumerate(as_list(content, where))
-    ]
 
 
 def pieces(blocks: list[Block], role: Role) -> list[tuple[Role, list[Block]]]:
@@ -95,22 +85,22 @@ def pieces(blocks: list[Block], role: Role) -> list[tuple[Role, list[Block]]]:
     return found
 
 
-def write_messages(messages: Sequence[Message], dialect: Dialect, rendering: Rendering) -> list[Json]:
-    writer = _Writer(dialect, rendering)
-    for message in rendering.messages(messages):
+def encode_messages(messages: Sequence[Message], dialect: Dialect, encoder: Encoder) -> list[Json]:
+    writer = _Writer(dialect, encoder)
+    for message in encoder.messages(messages):
         writer.add(message)
     return writer.wire
 
 
 class _Writer:
-    def __init__(self, dialect: Dialect, rendering: Rendering) -> None:
+    def __init__(self, dialect: Dialect, encoder: Encoder) -> None:
         self.wire: list[Json] = []
         self._dialect = dialect
-        self._rendering = rendering
+        self._encoder = encoder
         self._last_is_native = False
 
     def add(self, message: Message) -> None:
-        shell = self._rendering.own(message.envelope)
+        shell = self._encoder.own(message.envelope)
         role = self._wire_role(message, shell)
         blocks = self._blocks(message)
         native = isinstance(shell, dict)
@@ -128,7 +118,7 @@ class _Writer:
         """Adds a wire message; an empty word of the other side parts two of one role that a note keeps from merging."""
         role = item.get("role") or "user"
         if self._dialect.alternates and not apart and role != "system" and self._spoke() == role:
-            self._rendering.lose("blank_replaced", "a message between two of one role")
+            self._encoder.lose("blank_replaced", "a message between two of one role")
             other = self._dialect.roles["user" if role == self._dialect.roles["assistant"] else "assistant"]
             self.wire.append({"role": other, self._dialect.content: [self._dialect.text_block(EMPTY)]})
         self.wire.append(item)
@@ -140,7 +130,7 @@ class _Writer:
     def _wire_role(self, message: Message, shell: Json) -> str:
         """The role as it was spelled, as long as it still is what the message says."""
         if message.role == "system" and self._dialect.roles["system"] == "user":
-            self._rendering.lose("system_as_user", "a note in mid-conversation")
+            self._encoder.lose("system_as_user", "a note in mid-conversation")
         return shell.get("role") or "user" if isinstance(shell, dict) else self._dialect.roles[message.role]
 
     def _joins(self, role: str, shell: Json, native: bool) -> bool:
@@ -154,17 +144,31 @@ class _Writer:
 
     def _blocks(self, message: Message) -> list[Json]:
         written: list[Json] = []
-        for block in self._rendering.blocks(message.blocks):
-            item = self._rendering.own(block.raw)
+        for block in self._encoder.blocks(message.blocks):
+            item = self._encoder.own(block.raw)
             if item is None:
-                written += self._dialect.write_block(block, message.role, self._rendering)
+                written += self._encode(block, message.role)
             else:
                 written.append(self._kept(block, item))
         return written
 
+    def _encode(self, block: Block, role: Role) -> list[Json]:
+        """Encode a block of another family from its own fields; empty if the target has no equivalent."""
+        self._encoder.lose_marks(block)
+        match block:
+            case Text():
+                return [self._dialect.text_block(block.text)] if block.text.strip() else []
+            case Thinking():
+                self._encoder.lose("dropped_thinking", "another model's reasoning")
+                return []
+            case Other():
+                self._encoder.lose_other(block.type)
+                return []
+        return self._dialect.encode_block(block, role, self._encoder)
+
     def _kept(self, block: Block, item: Json) -> Json:
         if isinstance(block, ToolCall):
-            self._rendering.ids.keep(block.call_id)
+            self._encoder.ids.keep(block.call_id)
         return item
 
     def _extend(self, blocks: list[Json]) -> None:
@@ -188,5 +192,5 @@ class _Writer:
         needless = spoke == wire_role or role in ("tool_result", "system")
         if needless or (role == "user" and spoke and not self._dialect.alternates):
             return []
-        self._rendering.lose("blank_replaced", f"an empty message of the {role}")
+        self._encoder.lose("blank_replaced", f"an empty message of the {role}")
         return [self._dialect.text_block(EMPTY)]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bough.errors import FormatError
-from bough.formats.records import KINDS, read_record
+from bough.formats.records import KINDS, decode_record
 from bough.importers.files import open_files
 from bough.importers.reading import Line, beginning, lines, parse_or_none
 from bough.model.imported import Archive, Record, Skipped
@@ -41,7 +41,7 @@ def _records(path: Path, name: str) -> Iterator[Record | Skipped]:
 
 def _record(line: Line) -> Record | Skipped:
     try:
-        return read_record(line.value, line.place)
+        return decode_record(line.value, line.place)
     except FormatError as error:
         return Skipped(line.place, str(error), line.value)
 

@@ -152,5 +152,5 @@ def _checked(line: dict[str, Any], where: str) -> dict[str, Json]:
             raise ValueError(f"a reply is made of {', '.join(_SAID)}, not of {block.get('type')!r}")
         if block["type"] == "tool_call" and not isinstance(block.get("arguments"), str):
             block["arguments"] = json.dumps(block.get("arguments", {}))
-        jsonl.read_block(_with_id(block, "call"), f"{where}.blocks[{place}]")
+        jsonl.decode_block(_with_id(block, "call"), f"{where}.blocks[{place}]")
     return line

@@ -48,9 +48,9 @@ def turns_of(store: Store, path: list[Node]) -> dict[str, TurnInfo]:
 
 def node_json(node: Node, turn: TurnInfo | None) -> dict[str, Any]:
     """A message as programs want to read it: its place, its text, and its blocks."""
-    from bough.formats.jsonl import write_node
+    from bough.formats.jsonl import encode_node
 
-    written = {**write_node(node), "time": iso(node.created_at)}
+    written = {**encode_node(node), "time": iso(node.created_at)}
     blocks = written.pop("blocks")
     model = {"model": turn.model, "status": turn.status} if turn else {}
     return {**written, **model, "text": node.message.text, "blocks": blocks}

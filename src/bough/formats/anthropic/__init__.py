@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bough.formats.anthropic.blocks import read_block, text_block, write_block
+from bough.formats.anthropic.decode import decode_block
+from bough.formats.anthropic.encode import encode_block, text_block
 from bough.formats.anthropic.rules import check
 from bough.formats.anthropic.stream import AnthropicStream
-from bough.formats.encoding import Rendering
+from bough.formats.encoder import Encoder
 from bough.formats.payload import as_dict, as_list, at, count, plain, request_id, text_or_none, total
-from bough.formats.role_content import Dialect, read_message, read_messages, write_messages
+from bough.formats.role_content import Dialect, decode_message, decode_messages, encode_messages
 from bough.formats.tool_ids import ToolIds
 from bough.formats.types import Decoded, Encoded, Provenance, Violation
 from bough.model import Json, Message, Usage
@@ -18,8 +19,8 @@ DIALECT = Dialect(
     family="anthropic",
     content="content",
     roles={"user": "user", "assistant": "assistant", "tool_result": "user", "system": "system"},
-    read_block=read_block,
-    write_block=write_block,
+    decode_block=decode_block,
+    encode_block=encode_block,
     text_block=text_block,
     alternates=False,
 )
@@ -33,18 +34,18 @@ class Anthropic:
     def decode(self, payload: Json) -> Decoded:
         http_id, payload = request_id(payload), plain(payload)
         if isinstance(payload, list):
-            return Decoded(read_messages(payload, DIALECT, "messages"))
+            return Decoded(decode_messages(payload, DIALECT, "messages"))
         payload = as_dict(payload, "An Anthropic payload")
         if "messages" in payload:
             rest = {key: value for key, value in payload.items() if key != "messages"}
-            return Decoded(read_messages(payload["messages"], DIALECT, "messages"), Provenance(envelope=rest))
+            return Decoded(decode_messages(payload["messages"], DIALECT, "messages"), Provenance(envelope=rest))
         if "stop_reason" in payload or "usage" in payload:
-            return _read_reply(payload, http_id)
-        return Decoded(tuple(read_message(payload, DIALECT, "message")))
+            return _decode_reply(payload, http_id)
+        return Decoded(tuple(decode_message(payload, DIALECT, "message")))
 
     def encode(self, messages: Sequence[Message], strict: bool = False) -> Encoded:
-        rendering = Rendering(self.name, ToolIds("a-zA-Z0-9_-", 64))
-        return rendering.finish(write_messages(messages, DIALECT, rendering), strict)
+        encoder = Encoder(self.name, ToolIds("a-zA-Z0-9_-", 64))
+        return encoder.finish(encode_messages(messages, DIALECT, encoder), strict)
 
     def check(self, payload: Json) -> list[Violation]:
         return check(payload)
@@ -53,15 +54,15 @@ class Anthropic:
         return AnthropicStream()
 
 
-def _read_reply(reply: dict[str, Json], http_id: str | None) -> Decoded:
+def _decode_reply(reply: dict[str, Json], http_id: str | None) -> Decoded:
     content = as_list(reply.get("content"), "reply.content")
-    messages = read_message({"role": "assistant", "content": content}, DIALECT, "reply")
+    messages = decode_message({"role": "assistant", "content": content}, DIALECT, "reply")
     return Decoded(
         tuple(messages),
         Provenance(
             model=text_or_none(reply.get("model")),
             provider="anthropic",
-            usage=read_usage(reply.get("usage")),
+            usage=decode_usage(reply.get("usage")),
             response_id=text_or_none(reply.get("id")),
             request_id=http_id,
             stop_reason=text_or_none(reply.get("stop_reason")),
@@ -70,7 +71,7 @@ def _read_reply(reply: dict[str, Json], http_id: str | None) -> Decoded:
     )
 
 
-def read_usage(counts: Json) -> Usage:
+def decode_usage(counts: Json) -> Usage:
     """The counts of one reply. Anthropic counts what came from the cache apart; elsewhere it is part of the input."""
     read, written = count(counts, "cache_read_input_tokens"), count(counts, "cache_creation_input_tokens")
     return Usage(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bough.formats.pairing import Step, check_pairs, texts
-from bough.formats.payload import as_dict, as_list, plain
+from bough.formats.pairing import WireMessage, check_pairs, texts
+from bough.formats.payload import request_list
 from bough.formats.types import Violation
 from bough.model import Json
 
@@ -17,13 +17,8 @@ PREFILLS = re.compile(r"claude-(3|.*-4-[015](-|$)|.*-4-20)")
 
 
 def check(payload: Json) -> list[Violation]:
-    payload = plain(payload)
-    request = payload if isinstance(payload, dict) else {}
-    messages = [
-        as_dict(message, f"messages[{index}]")
-        for index, message in enumerate(as_list(request.get("messages") if request else payload, "messages"))
-    ]
-    found = check_pairs([_step(index, message) for index, message in enumerate(messages)], grouped=True)
+    request, messages = request_list(payload, "messages")
+    found = check_pairs([_wire_message(index, message) for index, message in enumerate(messages)], grouped=True)
     found += _check_start(messages) + _check_size(messages)
     for index, message in enumerate(messages):
         found += _check_blank(index, message, last=index == len(messages) - 1)
@@ -40,9 +35,9 @@ def blocks_of(message: dict[str, Json]) -> list[dict[str, Json]]:
     return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
 
 
-def _step(index: int, message: dict[str, Json]) -> Step:
+def _wire_message(index: int, message: dict[str, Json]) -> WireMessage:
     blocks = blocks_of(message)
-    return Step(
+    return WireMessage(
         index,
         str(message.get("role")),
         texts(block.get("id") for block in blocks if block.get("type") == "tool_use"),

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bough.formats.bedrock.blocks import read_block, text_block, write_block
-from bough.formats.bedrock.held_bytes import hold, release
+from bough.formats.bedrock.decode import decode_block
+from bough.formats.bedrock.encode import encode_block, text_block
+from bough.formats.bedrock.json_bytes import hold, release
 from bough.formats.bedrock.rules import check
 from bough.formats.bedrock.stream import BedrockStream
-from bough.formats.encoding import Rendering
+from bough.formats.encoder import Encoder
 from bough.formats.payload import as_dict, at, count, plain, text_or_none, total
-from bough.formats.role_content import Dialect, read_message, read_messages, write_messages
+from bough.formats.role_content import Dialect, decode_message, decode_messages, encode_messages
 from bough.formats.tool_ids import ToolIds
 from bough.formats.types import Decoded, Encoded, Provenance, Violation
 from bough.model import Json, Message, Usage
@@ -23,8 +24,8 @@ DIALECT = Dialect(
     family="bedrock",
     content="content",
     roles={"user": "user", "assistant": "assistant", "tool_result": "user", "system": "system"},
-    read_block=read_block,
-    write_block=write_block,
+    decode_block=decode_block,
+    encode_block=encode_block,
     text_block=text_block,
     alternates=True,
 )
@@ -38,18 +39,18 @@ class Bedrock:
     def decode(self, payload: Json) -> Decoded:
         payload = hold(plain(payload))
         if isinstance(payload, list):
-            return Decoded(read_messages(payload, DIALECT, "messages"))
+            return Decoded(decode_messages(payload, DIALECT, "messages"))
         payload = as_dict(payload, "A Bedrock payload")
         if "messages" in payload:
             rest = {key: value for key, value in payload.items() if key != "messages"}
-            return Decoded(read_messages(payload["messages"], DIALECT, "messages"), Provenance(envelope=rest))
+            return Decoded(decode_messages(payload["messages"], DIALECT, "messages"), Provenance(envelope=rest))
         if "output" in payload:
-            return _read_reply(payload)
-        return Decoded(tuple(read_message(payload, DIALECT, "message")))
+            return _decode_reply(payload)
+        return Decoded(tuple(decode_message(payload, DIALECT, "message")))
 
     def encode(self, messages: Sequence[Message], strict: bool = False) -> Encoded:
-        rendering = Rendering(self.name, ToolIds("a-zA-Z0-9_.:-", 64))
-        return rendering.finish(release(write_messages(messages, DIALECT, rendering)), strict)
+        encoder = Encoder(self.name, ToolIds("a-zA-Z0-9_.:-", 64))
+        return encoder.finish(release(encode_messages(messages, DIALECT, encoder)), strict)
 
     def check(self, payload: Json) -> list[Violation]:
         return check(payload)
@@ -58,13 +59,13 @@ class Bedrock:
         return BedrockStream()
 
 
-def _read_reply(reply: dict[str, Json]) -> Decoded:
+def _decode_reply(reply: dict[str, Json]) -> Decoded:
     message = as_dict(at(reply, "output", "message"), "reply.output.message")
     counts = reply.get("usage")
     read, written = count(counts, "cacheReadInputTokens"), count(counts, "cacheWriteInputTokens")
     rest = {key: value for key, value in message.items() if key != "content"}
     return Decoded(
-        tuple(read_message(message, DIALECT, "reply.output.message")),
+        tuple(decode_message(message, DIALECT, "reply.output.message")),
         Provenance(
             model=text_or_none(at(reply, "trace", "promptRouter", "invokedModelId")),
             provider="bedrock",

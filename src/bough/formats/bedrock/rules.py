@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from bough.formats.pairing import Step, check_pairs, texts
-from bough.formats.payload import as_dict, as_list, at, plain
+from bough.formats.pairing import WireMessage, check_pairs, texts
+from bough.formats.payload import at, request_list
 from bough.formats.types import Violation
 from bough.model import Json
 
@@ -16,13 +16,8 @@ RESULTS_ALONE = ("mistral.", "meta.", "cohere.", "ai21.")
 
 
 def check(payload: Json) -> list[Violation]:
-    payload = plain(payload)
-    request = payload if isinstance(payload, dict) else {}
-    messages = [
-        as_dict(message, f"messages[{index}]")
-        for index, message in enumerate(as_list(request.get("messages") if request else payload, "messages"))
-    ]
-    found = check_pairs([_step(index, message) for index, message in enumerate(messages)], grouped=True)
+    request, messages = request_list(payload, "messages")
+    found = check_pairs([_wire_message(index, message) for index, message in enumerate(messages)], grouped=True)
     found += _check_roles(messages) + _check_tools(request, messages)
     for index, message in enumerate(messages):
         found += _check_blank(index, message) + _check_media(index, message)
@@ -35,11 +30,11 @@ def _blocks(message: dict[str, Json]) -> list[dict[str, Json]]:
     return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
 
 
-def _step(index: int, message: dict[str, Json]) -> Step:
+def _wire_message(index: int, message: dict[str, Json]) -> WireMessage:
     blocks = _blocks(message)
     calls = [at(block, "toolUse") for block in blocks if at(block, "toolUse", "type") is None]
     results = [at(block, "toolResult") for block in blocks if at(block, "toolResult", "type") is None]
-    return Step(
+    return WireMessage(
         index,
         str(message.get("role")),
         texts(at(call, "toolUseId") for call in calls),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bough.formats.encoding import Rendering, emptied
+from bough.formats.encoder import Encoder, emptied
 from bough.formats.gemini.call_ids import with_call_ids
-from bough.formats.gemini.parts import read_part, text_part, write_part
+from bough.formats.gemini.decode import decode_part
+from bough.formats.gemini.encode import encode_part, text_part
 from bough.formats.gemini.rules import check
 from bough.formats.gemini.stream import GeminiStream
 from bough.formats.payload import as_dict, as_list, at, count, plain, text_or_none, total
-from bough.formats.role_content import Dialect, read_message, read_messages, write_messages
+from bough.formats.role_content import Dialect, decode_message, decode_messages, encode_messages
 from bough.formats.types import Decoded, Encoded, Provenance, Violation
 from bough.model import Json, Message, Usage
 
@@ -18,8 +19,8 @@ DIALECT = Dialect(
     family="gemini",
     content="parts",
     roles={"user": "user", "assistant": "model", "tool_result": "user", "system": "user"},
-    read_block=read_part,
-    write_block=write_part,
+    decode_block=decode_part,
+    encode_block=encode_part,
     text_block=text_part,
     alternates=True,
     older_roles={"function": "user"},
@@ -34,19 +35,19 @@ class Gemini:
     def decode(self, payload: Json) -> Decoded:
         payload = plain(payload)
         if isinstance(payload, list):
-            return Decoded(with_call_ids(read_messages(payload, DIALECT, "contents")))
+            return Decoded(with_call_ids(decode_messages(payload, DIALECT, "contents")))
         payload = as_dict(payload, "A Gemini payload")
         if "contents" in payload:
             rest = {key: value for key, value in payload.items() if key != "contents"}
-            messages = with_call_ids(read_messages(payload["contents"], DIALECT, "contents"))
+            messages = with_call_ids(decode_messages(payload["contents"], DIALECT, "contents"))
             return Decoded(messages, Provenance(envelope=rest))
         if "candidates" in payload or "promptFeedback" in payload:
-            return _read_reply(payload)
-        return Decoded(with_call_ids(read_message(payload, DIALECT, "content")))
+            return _decode_reply(payload)
+        return Decoded(with_call_ids(decode_message(payload, DIALECT, "content")))
 
     def encode(self, messages: Sequence[Message], strict: bool = False) -> Encoded:
-        rendering = Rendering(self.name)
-        return rendering.finish(write_messages(messages, DIALECT, rendering), strict)
+        encoder = Encoder(self.name)
+        return encoder.finish(encode_messages(messages, DIALECT, encoder), strict)
 
     def check(self, payload: Json) -> list[Violation]:
         return check(payload)
@@ -55,13 +56,13 @@ class Gemini:
         return GeminiStream()
 
 
-def _read_reply(reply: dict[str, Json]) -> Decoded:
+def _decode_reply(reply: dict[str, Json]) -> Decoded:
     """The first candidate is the reply; the others stay in the envelope."""
     candidates = as_list(reply.get("candidates", []), "reply.candidates")
     first = as_dict(candidates[0], "reply.candidates[0]") if candidates else {}
     messages: list[Message] = []
     if isinstance(content := first.get("content"), dict):
-        messages = read_message({"role": "model", **content}, DIALECT, "reply.candidates[0].content")
+        messages = decode_message({"role": "model", **content}, DIALECT, "reply.candidates[0].content")
     envelope = dict(reply)
     if candidates:
         envelope["candidates"] = [emptied(first, "content"), *candidates[1:]]

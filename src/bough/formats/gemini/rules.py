@@ -5,21 +5,16 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from bough.formats.gemini.parts import field
-from bough.formats.pairing import Step, check_pairs
-from bough.formats.payload import as_dict, as_list, at, plain
+from bough.formats.gemini.decode import field
+from bough.formats.pairing import WireMessage, check_pairs
+from bough.formats.payload import at, request_list
 from bough.formats.types import Violation
 from bough.model import Json
 
 
 def check(payload: Json) -> list[Violation]:
-    payload = plain(payload)
-    request = payload if isinstance(payload, dict) else {}
-    contents = [
-        as_dict(content, f"contents[{index}]")
-        for index, content in enumerate(as_list(request.get("contents") if request else payload, "contents"))
-    ]
-    found = check_pairs([_step(index, content) for index, content in enumerate(contents)], grouped=True)
+    request, contents = request_list(payload, "contents")
+    found = check_pairs([_wire_message(index, content) for index, content in enumerate(contents)], grouped=True)
     found += _check_roles(contents) + _check_signatures(str(request.get("model") or ""), contents)
     for index, content in enumerate(contents):
         if not _parts(content):
@@ -32,10 +27,10 @@ def _parts(content: dict[str, Json]) -> list[dict[str, Json]]:
     return [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
 
 
-def _step(index: int, content: dict[str, Json]) -> Step:
+def _wire_message(index: int, content: dict[str, Json]) -> WireMessage:
     calls = (field(part, "functionCall") for part in _parts(content))
     results = (field(part, "functionResponse") for part in _parts(content))
-    return Step(
+    return WireMessage(
         index,
         _role(content),
         tuple(_key(call) for call in calls if call is not None),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bough.formats.encoding import Rendering
-from bough.formats.openai_chat.reading import read_messages, read_speaker
+from bough.formats.encoder import Encoder
+from bough.formats.openai_chat.decode import decode_messages, decode_speaker
+from bough.formats.openai_chat.encode import encode_messages
 from bough.formats.openai_chat.rules import check
 from bough.formats.openai_chat.stream import ChatStream
-from bough.formats.openai_chat.writing import write_messages
 from bough.formats.payload import as_dict, as_list, count, plain, request_id, text_or_none
 from bough.formats.tool_ids import ToolIds
 from bough.formats.types import Decoded, Encoded, Provenance, Violation
@@ -23,18 +23,18 @@ class OpenAIChat:
     def decode(self, payload: Json) -> Decoded:
         http_id, payload = request_id(payload), plain(payload)
         if isinstance(payload, list):
-            return Decoded(read_messages(payload))
+            return Decoded(decode_messages(payload))
         payload = as_dict(payload, "A Chat payload")
         if "messages" in payload:
             rest = {key: value for key, value in payload.items() if key != "messages"}
-            return Decoded(read_messages(as_list(payload["messages"], "messages")), Provenance(envelope=rest))
+            return Decoded(decode_messages(as_list(payload["messages"], "messages")), Provenance(envelope=rest))
         if "choices" in payload:
-            return _read_reply(payload, http_id)
-        return Decoded(read_messages([payload]))
+            return _decode_reply(payload, http_id)
+        return Decoded(decode_messages([payload]))
 
     def encode(self, messages: Sequence[Message], strict: bool = False) -> Encoded:
-        rendering = Rendering(self.name, ToolIds("!-~", 40))
-        return rendering.finish(write_messages(messages, rendering), strict)
+        encoder = Encoder(self.name, ToolIds("!-~", 40))
+        return encoder.finish(encode_messages(messages, encoder), strict)
 
     def check(self, payload: Json) -> list[Violation]:
         return check(payload)
@@ -43,7 +43,7 @@ class OpenAIChat:
         return ChatStream()
 
 
-def _read_reply(reply: dict[str, Json], http_id: str | None) -> Decoded:
+def _decode_reply(reply: dict[str, Json], http_id: str | None) -> Decoded:
     """The first choice is the reply; the others stay in the envelope."""
     choices = as_list(reply["choices"], "reply.choices")
     first = as_dict(choices[0], "reply.choices[0]") if choices else {}
@@ -51,7 +51,7 @@ def _read_reply(reply: dict[str, Json], http_id: str | None) -> Decoded:
     envelope = dict(reply)
     if choices:
         wire = as_dict(first.get("message"), "reply.choices[0].message")
-        messages = (read_speaker({"role": "assistant", **wire}, "assistant", "reply.choices[0].message"),)
+        messages = (decode_speaker({"role": "assistant", **wire}, "assistant", "reply.choices[0].message"),)
         shell = {key: value for key, value in first.items() if key != "message"}
         envelope["choices"] = [shell, *choices[1:]]
     counts = reply.get("usage")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bough.formats.pairing import Step, check_pairs, texts
-from bough.formats.payload import as_dict, as_list, plain
+from bough.formats.pairing import WireMessage, check_pairs, texts
+from bough.formats.payload import request_list
 from bough.formats.types import Violation
 from bough.model import Json
 
@@ -11,19 +11,16 @@ MAX_CACHE_MARKERS = 4
 
 
 def check(payload: Json) -> list[Violation]:
-    payload = plain(payload)
-    if isinstance(payload, dict):
-        payload = payload.get("messages")
-    messages = [as_dict(message, f"messages[{index}]") for index, message in enumerate(as_list(payload, "messages"))]
-    found = check_pairs([_step(index, message) for index, message in enumerate(messages)], grouped=False)
+    _, messages = request_list(payload, "messages")
+    found = check_pairs([_wire_message(index, message) for index, message in enumerate(messages)], grouped=False)
     return found + _check_empty(messages) + check_cache_markers(messages)
 
 
-def _step(index: int, message: dict[str, Json]) -> Step:
+def _wire_message(index: int, message: dict[str, Json]) -> WireMessage:
     calls = message.get("tool_calls")
     made = [call.get("id") for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
     results = [message.get("tool_call_id")] if message.get("role") == "tool" else []
-    return Step(index, str(message.get("role")), texts(made), texts(results))
+    return WireMessage(index, str(message.get("role")), texts(made), texts(results))
 
 
 def _check_empty(messages: list[dict[str, Json]]) -> list[Violation]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bough.formats.encoding import Rendering
-from bough.formats.openai_responses.reading import read_items, read_output
+from bough.formats.encoder import Encoder
+from bough.formats.openai_responses.decode import decode_items, decode_output
+from bough.formats.openai_responses.encode import encode_items
 from bough.formats.openai_responses.rules import check
 from bough.formats.openai_responses.stream import ResponsesStream
-from bough.formats.openai_responses.writing import write_items
 from bough.formats.payload import as_dict, as_list, at, count, plain, request_id, text_or_none
 from bough.formats.tool_ids import ToolIds
 from bough.formats.types import Decoded, Encoded, Provenance, Violation
@@ -23,18 +23,18 @@ class OpenAIResponses:
     def decode(self, payload: Json) -> Decoded:
         http_id, payload = request_id(payload), plain(payload)
         if isinstance(payload, list):
-            return Decoded(read_items(payload, "input"))
+            return Decoded(decode_items(payload, "input"))
         payload = as_dict(payload, "A Responses payload")
         if "input" in payload and "output" not in payload and "type" not in payload:
             rest = {key: value for key, value in payload.items() if key != "input"}
-            return Decoded(read_items(_listed(payload["input"]), "input"), Provenance(envelope=rest))
+            return Decoded(decode_items(_listed(payload["input"]), "input"), Provenance(envelope=rest))
         if "output" in payload and "type" not in payload:
-            return _read_reply(payload, http_id)
-        return Decoded(read_items([payload], "input"))
+            return _decode_reply(payload, http_id)
+        return Decoded(decode_items([payload], "input"))
 
     def encode(self, messages: Sequence[Message], strict: bool = False) -> Encoded:
-        rendering = Rendering(self.name, ToolIds("!-~", 64))
-        return rendering.finish(write_items(messages, rendering), strict)
+        encoder = Encoder(self.name, ToolIds("!-~", 64))
+        return encoder.finish(encode_items(messages, encoder), strict)
 
     def check(self, payload: Json) -> list[Violation]:
         return check(payload)
@@ -48,7 +48,7 @@ def _listed(items: Json) -> list[Json]:
     return [{"role": "user", "content": items}] if isinstance(items, str) else as_list(items, "input")
 
 
-def _read_reply(reply: dict[str, Json], http_id: str | None) -> Decoded:
+def _decode_reply(reply: dict[str, Json], http_id: str | None) -> Decoded:
     counts = reply.get("usage")
     usage = Usage(
         count(counts, "input_tokens"),
@@ -57,7 +57,7 @@ def _read_reply(reply: dict[str, Json], http_id: str | None) -> Decoded:
         count(counts, "output_tokens_details", "reasoning_tokens"),
     )
     return Decoded(
-        read_output(as_list(reply["output"], "reply.output")),
+        decode_output(as_list(reply["output"], "reply.output")),
         Provenance(
             model=text_or_none(reply.get("model")),
             provider="openai",

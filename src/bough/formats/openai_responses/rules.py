@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from bough.formats.openai_chat.rules import check_cache_markers
 from bough.formats.openai_responses.calls import CALLS, OUTPUTS, call_key
-from bough.formats.payload import as_dict, as_list, plain
+from bough.formats.payload import request_list
 from bough.formats.types import Violation
 from bough.model import Json
 
@@ -16,12 +16,7 @@ SPOKEN_TO = {"user", "system", "developer"}
 
 
 def check(payload: Json) -> list[Violation]:
-    payload = plain(payload)
-    request = payload if isinstance(payload, dict) else {}
-    items = [
-        as_dict(item, f"input[{index}]")
-        for index, item in enumerate(as_list(request.get("input") if request else payload, "input"))
-    ]
+    request, items = request_list(payload, "input")
     # With a previous response the provider holds the calls, so an output without its call is as it should be (17).
     remembered = bool(request.get("previous_response_id") or request.get("conversation"))
     return _check_pairs(items, remembered) + _check_reasoning(items) + check_cache_markers(items)

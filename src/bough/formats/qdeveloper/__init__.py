@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bough.formats.encoding import Rendering
+from bough.formats.encoder import Encoder
 from bough.formats.payload import as_dict, at, plain, text_or_none
-from bough.formats.qdeveloper.reading import read_chat_message, read_state
+from bough.formats.qdeveloper.decode import decode_chat_message, decode_state
+from bough.formats.qdeveloper.encode import encode_state
 from bough.formats.qdeveloper.rules import check
 from bough.formats.qdeveloper.stream import QDeveloperStream
-from bough.formats.qdeveloper.writing import write_state
 from bough.formats.tool_ids import ToolIds
 from bough.formats.types import Decoded, Encoded, Provenance, Violation
 from bough.model import Json, Message
@@ -28,21 +28,21 @@ class QDeveloper:
     def decode(self, payload: Json) -> Decoded:
         payload = plain(payload)
         if isinstance(payload, list):
-            return Decoded(read_state({"history": payload}))
+            return Decoded(decode_state({"history": payload}))
         payload = as_dict(payload, "A Q Developer payload")
         if "conversationState" in payload:
             rest = {key: value for key, value in payload.items() if key != "conversationState"}
             state = as_dict(payload["conversationState"], "conversationState")
-            return Decoded(read_state(state), Provenance(envelope=rest))
+            return Decoded(decode_state(state), Provenance(envelope=rest))
         if "assistantResponseMessage" in payload:
-            return _read_reply(payload)
+            return _decode_reply(payload)
         if "userInputMessage" in payload:
-            return Decoded(tuple(read_chat_message(payload, "message")))
-        return Decoded(read_state(payload))
+            return Decoded(tuple(decode_chat_message(payload, "message")))
+        return Decoded(decode_state(payload))
 
     def encode(self, messages: Sequence[Message], strict: bool = False) -> Encoded:
-        rendering = Rendering(self.name, ToolIds("a-zA-Z0-9_-", 64))
-        return rendering.finish(write_state(messages, rendering), strict)
+        encoder = Encoder(self.name, ToolIds("a-zA-Z0-9_-", 64))
+        return encoder.finish(encode_state(messages, encoder), strict)
 
     def check(self, payload: Json) -> list[Violation]:
         return check(payload)
@@ -51,12 +51,12 @@ class QDeveloper:
         return QDeveloperStream()
 
 
-def _read_reply(reply: dict[str, Json]) -> Decoded:
+def _decode_reply(reply: dict[str, Json]) -> Decoded:
     body = as_dict(reply["assistantResponseMessage"], "assistantResponseMessage")
     rest = {key: value for key, value in reply.items() if key != "assistantResponseMessage"}
     calls = bool(body.get("toolUses"))
     return Decoded(
-        tuple(read_chat_message({"assistantResponseMessage": body}, "reply")),
+        tuple(decode_chat_message({"assistantResponseMessage": body}, "reply")),
         Provenance(
             provider="qdeveloper",
             response_id=text_or_none(body.get("messageId")),

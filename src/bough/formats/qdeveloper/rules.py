@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from bough.formats.pairing import Step, check_pairs, texts
+from bough.formats.pairing import WireMessage, check_pairs, texts
 from bough.formats.payload import as_dict, as_list, at, optional_list, plain
-from bough.formats.qdeveloper.reading import ASSISTANT, CONTEXT, USER
+from bough.formats.qdeveloper.decode import ASSISTANT, CONTEXT, USER
 from bough.formats.types import Violation
 from bough.model import Json
 
@@ -17,16 +17,16 @@ def check(payload: Json) -> list[Violation]:
     wire = optional_list(state.get("history"), "history")
     current = state.get("currentMessage")
     turns = [as_dict(item, "history[]") for item in ([*wire, current] if current is not None else wire)]
-    found = check_pairs([_step(index, item) for index, item in enumerate(turns)], grouped=True)
+    found = check_pairs([_wire_message(index, item) for index, item in enumerate(turns)], grouped=True)
     if current is not None and USER not in turns[-1]:
         found.append(Violation(16, f"the current message is no {USER}", len(turns) - 1))
     return found + _check_alternation(turns) + _check_first(turns) + _check_tools(turns)
 
 
-def _step(index: int, item: dict[str, Json]) -> Step:
+def _wire_message(index: int, item: dict[str, Json]) -> WireMessage:
     calls = at(item, ASSISTANT, "toolUses")
     results = at(item, USER, CONTEXT, "toolResults")
-    return Step(
+    return WireMessage(
         index,
         "user" if USER in item else "assistant",
         texts(at(call, "toolUseId") for call in calls or []),

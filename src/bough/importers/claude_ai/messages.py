@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from bough.errors import FormatError
-from bough.formats.anthropic.blocks import read_block
+from bough.formats.anthropic.decode import decode_block
 from bough.formats.media import FORMATS, kind_of
 from bough.formats.payload import text_or_none, written
 from bough.model import Block, Json, Media, Message, Other, Role, Text, Thinking, ToolCall, ToolResult
@@ -85,7 +85,7 @@ def _parts(content: Json) -> tuple[Text | Media | Other, ...]:
 def _part(item: Json) -> Text | Media | Other:
     if isinstance(item, dict):
         try:
-            block = read_block(item, "content")
+            block = decode_block(item, "content")
         except FormatError:
             block = None
         if isinstance(block, (Text, Media)):

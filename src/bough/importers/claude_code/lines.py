@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bough.errors import FormatError
-from bough.formats.anthropic.blocks import FAMILY, read_block
+from bough.formats.anthropic.decode import FAMILY, decode_block
 from bough.formats.payload import at, written
 from bough.formats.role_content import pieces
 from bough.model import Block, Json, Message, Other, Role, Text, ToolCall, ToolResult
@@ -32,7 +32,7 @@ def _read_block(item: Json) -> Block:
     if plain := _plain_block(item):
         return plain
     try:
-        return read_block(item, "content")
+        return decode_block(item, "content")
     except FormatError:
         return Other(str(item.get("type")), {FAMILY: item})
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from bough.formats.anthropic import read_usage
+from bough.formats.anthropic import decode_usage
 from bough.formats.payload import at, count, parsed, text_or_none
 from bough.importers.claude_code.lines import (
     SCENE,
@@ -207,7 +207,7 @@ class Thread:
             return None
         if reply_id:
             self._counted.add(reply_id)
-        return read_usage(max(counts, key=lambda one: count(one, "output_tokens") or 0))
+        return decode_usage(max(counts, key=lambda one: count(one, "output_tokens") or 0))
 
     def _note_calls(self, message: Message, place: Place) -> None:
         for call in message.calls:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from bough.errors import FormatError
 from bough.formats.openai_responses.calls import OUTPUTS
-from bough.formats.openai_responses.reading import FAMILY, read_items
+from bough.formats.openai_responses.decode import FAMILY, decode_items
 from bough.formats.payload import at, text_or_none, written
 from bough.importers.synthetic_ids import chained
 from bough.importers.timestamps import from_iso
@@ -58,7 +58,7 @@ def read_event(record: Json) -> Event | None:
 def read_item(item: dict[str, Json]) -> Message:
     """The message that an item is, or is a part of."""
     try:
-        return read_items([item], "rollout")[0]
+        return decode_items([item], "rollout")[0]
     except FormatError:
         block = _lenient(item)
         return Message("tool_result" if isinstance(block, ToolResult) else "assistant", (block,))

@@ -1,27 +1,27 @@
-"""bough's messages as a conversation state."""
+"""Encode messages as a conversation state."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bough.formats.encoding import JOINED, Rendering
+from bough.formats.encoder import JOINED, Encoder
 from bough.formats.media import NAMES, to_base64
-from bough.formats.qdeveloper.reading import ASSISTANT, CONTEXT, STATE, USER
+from bough.formats.qdeveloper.decode import ASSISTANT, CONTEXT, STATE, USER
 from bough.model import Block, Json, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
 
 IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
-def write_state(messages: Sequence[Message], rendering: Rendering) -> dict[str, Json]:
+def encode_state(messages: Sequence[Message], encoder: Encoder) -> dict[str, Json]:
     turns: list[_Input | _Answer] = []
     state: dict[str, Json] = {"chatTriggerType": "MANUAL", "history": [], "currentMessage": {}}
-    for message in rendering.messages(messages):
-        shell = rendering.own(message.envelope)
+    for message in encoder.messages(messages):
+        shell = encoder.own(message.envelope)
         if isinstance(shell, dict) and STATE in shell:
             state = shell[STATE]
         elif state.get("currentMessage") is None:
             state = {**state, "currentMessage": {}}  # the dialog went on after that state
-        _add(turns, message, shell, rendering)
+        _add(turns, message, shell, encoder)
     return _state(state, [turn.wire() for turn in turns])
 
 
@@ -37,7 +37,7 @@ def _state(state: dict[str, Json], wire: list[Json]) -> dict[str, Json]:
     return payload
 
 
-def _add(turns: list[_Input | _Answer], message: Message, shell: Json, rendering: Rendering) -> None:
+def _add(turns: list[_Input | _Answer], message: Message, shell: Json, encoder: Encoder) -> None:
     native = isinstance(shell, dict) and (USER in shell or ASSISTANT in shell)
     last = turns[-1] if turns else None
     if message.role == "assistant":
@@ -47,9 +47,9 @@ def _add(turns: list[_Input | _Answer], message: Message, shell: Json, rendering
     elif not isinstance(last, _Input) or (native and last.native):
         turns.append(_Input(shell if native else None))
     if message.role == "system":
-        rendering.lose("system_as_user", "a note in mid-conversation")
-    for block in rendering.blocks(message.blocks):
-        turns[-1].add(block, rendering)
+        encoder.lose("system_as_user", "a note in mid-conversation")
+    for block in encoder.blocks(message.blocks):
+        turns[-1].add(block, encoder)
 
 
 class _Input:
@@ -62,20 +62,20 @@ class _Input:
         self._results: list[Json] = []
         self._images: list[Json] = []
 
-    def add(self, block: Block, rendering: Rendering) -> None:
-        kept = rendering.own(block.raw)
+    def add(self, block: Block, encoder: Encoder) -> None:
+        kept = encoder.own(block.raw)
         match block:
             case ToolResult():
-                self._results.append(_result(block, rendering) if kept is None else kept)
+                self._results.append(_result(block, encoder) if kept is None else kept)
             case Media() | Other() if kept is not None:
                 self._images.append(kept)
             case Text():
-                rendering.lose_marks(block)
+                encoder.lose_marks(block)
                 self._words.append(block.text)
             case Media():
-                self._show(block, rendering)
+                self._show(block, encoder)
             case _:
-                _lose(block, rendering)
+                _lose(block, encoder)
 
     def wire(self) -> dict[str, Json]:
         body = {**self._item[USER], "content": "\n\n".join(word for word in self._words if word)}
@@ -87,11 +87,11 @@ class _Input:
             body["images"] = self._images
         return {**self._item, USER: body}
 
-    def _show(self, media: Media, rendering: Rendering) -> None:
+    def _show(self, media: Media, encoder: Encoder) -> None:
         if media.kind == "image" and media.data and media.mime in IMAGES:
             self._images.append({"format": NAMES[media.mime], "source": {"bytes": to_base64(media.data)}})
         else:
-            self._words.append(rendering.described(media))
+            self._words.append(encoder.described(media))
 
 
 class _Answer:
@@ -103,24 +103,24 @@ class _Answer:
         self._calls: list[Json] = []
         self._reasoning: dict[str, Json] = {}
 
-    def add(self, block: Block, rendering: Rendering) -> None:
-        kept = rendering.own(block.raw)
+    def add(self, block: Block, encoder: Encoder) -> None:
+        kept = encoder.own(block.raw)
         match block:
             case ToolCall():
-                self._calls.append(_call(block, rendering) if kept is None else kept)
+                self._calls.append(_call(block, encoder) if kept is None else kept)
                 if kept is not None:
-                    rendering.ids.keep(block.call_id)
+                    encoder.ids.keep(block.call_id)
             case Thinking() if kept is not None:
                 self._reasoning = kept
             case Text():
-                rendering.lose_marks(block)
+                encoder.lose_marks(block)
                 if self._calls:
-                    rendering.lose("order_flattened", "words after a call")
+                    encoder.lose("order_flattened", "words after a call")
                 self._words.append(block.text)
             case Media():
-                self._words.append(rendering.described(block))
+                self._words.append(encoder.described(block))
             case _:
-                _lose(block, rendering)
+                _lose(block, encoder)
 
     def wire(self) -> dict[str, Json]:
         shell = {key: value for key, value in self._item[ASSISTANT].items() if key != "reasoningContent" or value != {}}
@@ -134,28 +134,28 @@ def _without_state(item: dict[str, Json]) -> dict[str, Json]:
     return {key: value for key, value in item.items() if key not in (STATE, JOINED)}
 
 
-def _lose(block: Block, rendering: Rendering) -> None:
-    rendering.lose_marks(block)
+def _lose(block: Block, encoder: Encoder) -> None:
+    encoder.lose_marks(block)
     if isinstance(block, Thinking):
-        rendering.lose("dropped_thinking", "another model's reasoning")
+        encoder.lose("dropped_thinking", "another model's reasoning")
     else:
-        rendering.lose_other(block.type if isinstance(block, Other) else type(block).__name__)
+        encoder.lose_other(block.type if isinstance(block, Other) else type(block).__name__)
 
 
-def _call(call: ToolCall, rendering: Rendering) -> dict[str, Json]:
-    rendering.lose_marks(call)
-    call_id, name = rendering.ids.call(call.call_id), rendering.tool_name(call.name)
-    return {"toolUseId": call_id, "name": name, "input": rendering.arguments(call)}
+def _call(call: ToolCall, encoder: Encoder) -> dict[str, Json]:
+    encoder.lose_marks(call)
+    call_id, name = encoder.ids.call(call.call_id), encoder.tool_name(call.name)
+    return {"toolUseId": call_id, "name": name, "input": encoder.arguments(call)}
 
 
-def _result(result: ToolResult, rendering: Rendering) -> dict[str, Json]:
+def _result(result: ToolResult, encoder: Encoder) -> dict[str, Json]:
     texts = []
     for part in result.content:
         if isinstance(part, Text):
             texts.append(part.text)
         elif isinstance(part, Media):
-            texts.append(rendering.described(part, "tool_image_flattened"))
+            texts.append(encoder.described(part, "tool_image_flattened"))
         else:
-            rendering.lose_other(part.type)
-    call_id, status = rendering.ids.result(result.call_id), "error" if result.error else "success"
+            encoder.lose_other(part.type)
+    call_id, status = encoder.ids.result(result.call_id), "error" if result.error else "success"
     return {"toolUseId": call_id, "content": [{"text": text} for text in texts], "status": status}

@@ -1,9 +1,9 @@
-"""A conversation state as bough's messages."""
+"""Decode a conversation state."""
 
 from __future__ import annotations
 
 from bough.errors import FormatError
-from bough.formats.encoding import JOINED, emptied
+from bough.formats.encoder import JOINED, emptied
 from bough.formats.media import FORMATS, from_base64
 from bough.formats.payload import as_dict, as_text, at, optional_list, text_or_none, written
 from bough.model import Block, Json, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
@@ -14,12 +14,12 @@ USER, ASSISTANT, STATE = "userInputMessage", "assistantResponseMessage", "conver
 CONTEXT = "userInputMessageContext"
 
 
-def read_state(state: dict[str, Json]) -> tuple[Message, ...]:
+def decode_state(state: dict[str, Json]) -> tuple[Message, ...]:
     messages: list[Message] = []
     for position, item in enumerate(optional_list(state.get("history"), "history")):
-        messages += read_chat_message(as_dict(item, f"history[{position}]"), f"history[{position}]")
+        messages += decode_chat_message(as_dict(item, f"history[{position}]"), f"history[{position}]")
     if (current := state.get("currentMessage")) is not None:
-        messages += read_chat_message(as_dict(current, "currentMessage"), "currentMessage")
+        messages += decode_chat_message(as_dict(current, "currentMessage"), "currentMessage")
     if messages and state.keys() != {"history"}:
         messages[-1] = _with_state(messages[-1], emptied(state, "history", "currentMessage"))
     return tuple(messages)
@@ -31,23 +31,23 @@ def _with_state(message: Message, state: dict[str, Json]) -> Message:
     return replace(message, envelope={FAMILY: {**shell, STATE: state}})
 
 
-def read_chat_message(item: dict[str, Json], where: str) -> list[Message]:
+def decode_chat_message(item: dict[str, Json], where: str) -> list[Message]:
     """One input or one answer; an input with a tool's results and words is two messages."""
     if USER in item:
-        return _read_input(item, as_dict(item[USER], f"{where}.{USER}"), f"{where}.{USER}")
+        return _decode_input(item, as_dict(item[USER], f"{where}.{USER}"), f"{where}.{USER}")
     if ASSISTANT in item:
-        return [_read_answer(item, as_dict(item[ASSISTANT], f"{where}.{ASSISTANT}"), f"{where}.{ASSISTANT}")]
+        return [_decode_answer(item, as_dict(item[ASSISTANT], f"{where}.{ASSISTANT}"), f"{where}.{ASSISTANT}")]
     raise FormatError(f"{where} is neither a {USER} nor an {ASSISTANT}.")
 
 
-def _read_input(item: dict[str, Json], body: dict[str, Json], where: str) -> list[Message]:
+def _decode_input(item: dict[str, Json], body: dict[str, Json], where: str) -> list[Message]:
     content = as_text(body.get("content"), f"{where}.content")
     context = as_dict({} if body.get(CONTEXT) is None else body[CONTEXT], f"{where}.{CONTEXT}")
     results = [
-        _read_result(as_dict(result, f"{where}.toolResults[{position}]"), f"{where}.toolResults[{position}]")
+        _decode_result(as_dict(result, f"{where}.toolResults[{position}]"), f"{where}.toolResults[{position}]")
         for position, result in enumerate(optional_list(context.get("toolResults"), f"{where}.toolResults"))
     ]
-    images = [_read_image(image) for image in optional_list(body.get("images"), f"{where}.images")]
+    images = [_decode_image(image) for image in optional_list(body.get("images"), f"{where}.images")]
     shell = emptied(body, "content", "images")
     if body.get(CONTEXT) is not None:
         shell[CONTEXT] = emptied(context, "toolResults")
@@ -59,7 +59,7 @@ def _read_input(item: dict[str, Json], body: dict[str, Json], where: str) -> lis
     return [answers, Message("user", (*words, *images), envelope={FAMILY: JOINED})] if content or images else [answers]
 
 
-def _read_result(item: dict[str, Json], where: str) -> ToolResult:
+def _decode_result(item: dict[str, Json], where: str) -> ToolResult:
     content: list[Text | Media | Other] = []
     for part in optional_list(item.get("content"), f"{where}.content"):
         text = at(part, "text")
@@ -69,7 +69,7 @@ def _read_result(item: dict[str, Json], where: str) -> ToolResult:
     return ToolResult(call_id, tuple(content), failed, raw={FAMILY: item})
 
 
-def _read_image(image: Json) -> Media | Other:
+def _decode_image(image: Json) -> Media | Other:
     format_name = text_or_none(at(image, "format")) or ""
     data = from_base64(at(image, "source", "bytes"))
     if data is None:
@@ -77,7 +77,7 @@ def _read_image(image: Json) -> Media | Other:
     return Media("image", FORMATS.get(format_name, f"image/{format_name}"), data=data, raw={FAMILY: image})
 
 
-def _read_answer(item: dict[str, Json], body: dict[str, Json], where: str) -> Message:
+def _decode_answer(item: dict[str, Json], body: dict[str, Json], where: str) -> Message:
     blocks: list[Block] = []
     lifted = ["content", "toolUses"]
     if isinstance(reasoning := body.get("reasoningContent"), dict):
@@ -87,10 +87,10 @@ def _read_answer(item: dict[str, Json], body: dict[str, Json], where: str) -> Me
     if content := as_text(body.get("content"), f"{where}.content"):
         blocks.append(Text(content))
     for position, call in enumerate(optional_list(body.get("toolUses"), f"{where}.toolUses")):
-        blocks.append(_read_call(as_dict(call, f"{where}.toolUses[{position}]"), f"{where}.toolUses[{position}]"))
+        blocks.append(_decode_call(as_dict(call, f"{where}.toolUses[{position}]"), f"{where}.toolUses[{position}]"))
     return Message("assistant", tuple(blocks), envelope={FAMILY: {**item, ASSISTANT: emptied(body, *lifted)}})
 
 
-def _read_call(item: dict[str, Json], where: str) -> ToolCall:
+def _decode_call(item: dict[str, Json], where: str) -> ToolCall:
     call_id, name = as_text(item.get("toolUseId"), f"{where}.toolUseId"), as_text(item.get("name"), f"{where}.name")
     return ToolCall(call_id, name, written(item.get("input")), raw={FAMILY: item})

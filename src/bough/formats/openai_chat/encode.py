@@ -1,25 +1,25 @@
-"""bough's messages as Chat messages."""
+"""Encode messages as Chat messages."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bough.formats.encoding import Rendering
+from bough.formats.encoder import Encoder
 from bough.formats.media import to_base64, to_url
-from bough.formats.openai_chat.reading import LIFTED
+from bough.formats.openai_chat.decode import LIFTED
 from bough.model import Block, Json, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
 
 ROLES = {"user": "user", "assistant": "assistant", "system": "system", "tool_result": "user"}
 AUDIO = {"audio/wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3", "audio/x-wav": "wav"}
 
 
-def write_messages(messages: Sequence[Message], rendering: Rendering) -> list[Json]:
+def encode_messages(messages: Sequence[Message], encoder: Encoder) -> list[Json]:
     wire: list[Json] = []
-    for message in rendering.messages(messages):
-        speaker = _Speaker(message, rendering)
-        for block in rendering.blocks(message.blocks):
+    for message in encoder.messages(messages):
+        speaker = _Speaker(message, encoder)
+        for block in encoder.blocks(message.blocks):
             if isinstance(block, ToolResult):
-                wire.append(_result(block, rendering))
+                wire.append(_result(block, encoder))
             else:
                 speaker.add(block)
         if speaker.speaks(message):
@@ -30,34 +30,34 @@ def write_messages(messages: Sequence[Message], rendering: Rendering) -> list[Js
 class _Speaker:
     """A message of the user, the assistant or the system, field by field."""
 
-    def __init__(self, message: Message, rendering: Rendering) -> None:
-        shell = rendering.own(message.envelope)
+    def __init__(self, message: Message, encoder: Encoder) -> None:
+        shell = encoder.own(message.envelope)
         self._shell: dict[str, Json] = shell if isinstance(shell, dict) else {"role": ROLES[message.role]}
         self._native = isinstance(shell, dict)
         self._assistant = message.role == "assistant"
-        self._rendering = rendering
+        self._encoder = encoder
         self._content: list[Json] = []
         self._plain = True
         self._calls: list[Json] = []
         self._lifted: dict[str, Json] = {}
 
     def add(self, block: Block) -> None:
-        item = self._rendering.own(block.raw)
+        item = self._encoder.own(block.raw)
         if item is not None:
             self._keep(block, item)
             return
-        self._rendering.lose_marks(block)
+        self._encoder.lose_marks(block)
         match block:
             case Text():
                 self._say(block)
             case ToolCall():
-                self._calls.append(_call(block, self._rendering))
+                self._calls.append(_call(block, self._encoder))
             case Media():
                 self._show(block)
             case Thinking():
-                self._rendering.lose("dropped_thinking", "another model's reasoning")
+                self._encoder.lose("dropped_thinking", "another model's reasoning")
             case Other():
-                self._rendering.lose_other(block.type)
+                self._encoder.lose_other(block.type)
 
     def speaks(self, message: Message) -> bool:
         """Whether there is anything to write; a message of results alone has been written already."""
@@ -83,7 +83,7 @@ class _Speaker:
 
     def _keep(self, block: Block, item: dict[str, Json]) -> None:
         if isinstance(block, ToolCall) and "function_call" not in item:
-            self._rendering.ids.keep(block.call_id)
+            self._encoder.ids.keep(block.call_id)
             self._calls.append(item)
         elif "type" in item:
             self._plain = False
@@ -93,29 +93,29 @@ class _Speaker:
 
     def _say(self, block: Text) -> None:
         if self._calls and not self._native:
-            self._rendering.lose("order_flattened", "words after a call")
+            self._encoder.lose("order_flattened", "words after a call")
         if block.text or not self._content:
             self._content.append({"type": "text", "text": block.text})
 
     def _show(self, media: Media) -> None:
         part = None if self._assistant or self._shell.get("role") != "user" else _media(media)
-        self._content.append(part or {"type": "text", "text": self._rendering.described(media)})
+        self._content.append(part or {"type": "text", "text": self._encoder.described(media)})
         self._plain = self._plain and part is None
 
 
-def _call(call: ToolCall, rendering: Rendering) -> dict[str, Json]:
-    function = {"name": rendering.tool_name(call.name), "arguments": call.arguments}
-    return {"id": rendering.ids.call(call.call_id), "type": "function", "function": function}
+def _call(call: ToolCall, encoder: Encoder) -> dict[str, Json]:
+    function = {"name": encoder.tool_name(call.name), "arguments": call.arguments}
+    return {"id": encoder.ids.call(call.call_id), "type": "function", "function": function}
 
 
-def _result(result: ToolResult, rendering: Rendering) -> dict[str, Json]:
-    kept: dict[str, Json] | None = rendering.own(result.raw)
+def _result(result: ToolResult, encoder: Encoder) -> dict[str, Json]:
+    kept: dict[str, Json] | None = encoder.own(result.raw)
     if kept is not None:
         return kept
-    call = rendering.calls.get(result.call_id)
-    if call and "function_call" in (rendering.own(call.raw) or {}):
-        return {"role": "function", "name": call.name, "content": rendering.told(result)}
-    return {"role": "tool", "tool_call_id": rendering.ids.result(result.call_id), "content": rendering.told(result)}
+    call = encoder.calls.get(result.call_id)
+    if call and "function_call" in (encoder.own(call.raw) or {}):
+        return {"role": "function", "name": call.name, "content": encoder.told(result)}
+    return {"role": "tool", "tool_call_id": encoder.ids.result(result.call_id), "content": encoder.told(result)}
 
 
 def _media(media: Media) -> dict[str, Json] | None:

@@ -40,7 +40,7 @@ def _empty(value: Json) -> Json:
     return "" if isinstance(value, str) else [] if isinstance(value, list) else None if value is None else {}
 
 
-class Rendering:
+class Encoder:
     """Knows where in the dialog the writer is, so that a loss can say so."""
 
     def __init__(self, family: str, ids: ToolIds | None = None) -> None:

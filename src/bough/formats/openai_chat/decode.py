@@ -1,4 +1,4 @@
-"""Chat messages as bough's messages.
+"""Decode Chat messages.
 
 A message of the wire keeps words, refusal, reasoning, sound and calls in fields of its own. Each becomes a block whose
 `raw` is the field (`{"refusal": "…"}`), and the envelope shows the field emptied.
@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bough.errors import FormatError
-from bough.formats.encoding import emptied, own
+from bough.formats.content import decode_content
+from bough.formats.encoder import emptied, own
 from bough.formats.media import from_base64, media_at
-from bough.formats.payload import as_dict, as_list, as_text, at, optional_list, text_or_none
+from bough.formats.payload import as_dict, as_text, at, optional_list, text_or_none
 from bough.model import Block, Json, Media, Message, Other, Role, Text, Thinking, ToolCall, ToolResult
 from bough.model.values import replace
 
@@ -23,18 +24,18 @@ LIFTED: dict[str, Json] = {"refusal": "", "audio": {}, "function_call": {}, **di
 """Fields that become blocks, and what the envelope shows in their place."""
 
 
-def read_messages(payload: list[Json]) -> tuple[Message, ...]:
+def decode_messages(payload: list[Json]) -> tuple[Message, ...]:
     messages: list[Message] = []
     results: list[ToolResult] = []
     for position, item in enumerate(payload):
         where = f"messages[{position}]"
         wire = as_dict(item, where)
         if wire.get("role") in ("tool", "function"):
-            results.append(_read_result(wire, where))
+            results.append(_decode_result(wire, where))
             continue
         messages += _results(results)
         results = []
-        messages.append(read_speaker(wire, _role(wire, where), where))
+        messages.append(decode_speaker(wire, _role(wire, where), where))
     return (*messages, *_results(results))
 
 
@@ -50,37 +51,29 @@ def _role(wire: dict[str, Json], where: str) -> Role:
     return ROLES[name]
 
 
-def read_speaker(wire: dict[str, Json], role: Role, where: str) -> Message:
+def decode_speaker(wire: dict[str, Json], role: Role, where: str) -> Message:
     """A message of the user, the assistant or the system."""
-    blocks = tuple(_read_fields(wire, where))
+    blocks = tuple(_decode_fields(wire, where))
     lifted = {key for block in blocks for key in own(block.raw, FAMILY) or () if key in LIFTED}
     return Message(role, blocks, envelope={FAMILY: emptied(wire, "content", "tool_calls", *lifted)})
 
 
-def _read_fields(wire: dict[str, Json], where: str) -> Iterator[Block]:
+def _decode_fields(wire: dict[str, Json], where: str) -> Iterator[Block]:
     for key in REASONING:
         if isinstance(thinking := wire.get(key), str):
             yield Thinking(thinking, raw={FAMILY: {key: thinking}})
-    yield from read_content(wire.get("content"), f"{where}.content")
+    yield from decode_content(wire.get("content"), f"{where}.content", _decode_part)
     if isinstance(refusal := wire.get("refusal"), str):
         yield Text(refusal, raw={FAMILY: {"refusal": refusal}})
     if isinstance(audio := wire.get("audio"), dict):
-        yield _read_audio(audio)
+        yield _decode_audio(audio)
     if (call := wire.get("function_call")) is not None:
-        yield _read_old_call(as_dict(call, f"{where}.function_call"))
+        yield _decode_old_call(as_dict(call, f"{where}.function_call"))
     for position, call in enumerate(optional_list(wire.get("tool_calls"), f"{where}.tool_calls")):
-        yield _read_call(as_dict(call, f"{where}.tool_calls[{position}]"), f"{where}.tool_calls[{position}]")
+        yield _decode_call(as_dict(call, f"{where}.tool_calls[{position}]"), f"{where}.tool_calls[{position}]")
 
 
-def read_content(content: Json, where: str) -> Iterator[Text | Media | Other]:
-    if isinstance(content, str):
-        yield Text(content)
-    elif content is not None:
-        for position, part in enumerate(as_list(content, where)):
-            yield _read_part(as_dict(part, f"{where}[{position}]"), f"{where}[{position}]")
-
-
-def _read_part(part: dict[str, Json], where: str) -> Text | Media | Other:
+def _decode_part(part: dict[str, Json], where: str) -> Text | Media | Other:
     raw = {FAMILY: part}
     match part.get("type"):
         case "text":
@@ -92,12 +85,12 @@ def _read_part(part: dict[str, Json], where: str) -> Text | Media | Other:
         case "input_audio" if (data := from_base64(at(part, "input_audio", "data"))) is not None:
             return Media("audio", f"audio/{at(part, 'input_audio', 'format')}", data=data, raw=raw)
         case "file":
-            return _read_file(as_dict(part.get("file"), f"{where}.file"), raw) or Other("file", raw)
+            return _decode_file(as_dict(part.get("file"), f"{where}.file"), raw) or Other("file", raw)
         case kind:
             return Other(as_text(kind, f"{where}.type"), raw)
 
 
-def _read_file(file: dict[str, Json], raw: Json) -> Media | None:
+def _decode_file(file: dict[str, Json], raw: Json) -> Media | None:
     name = text_or_none(file.get("filename"))
     if isinstance(url := file.get("file_data"), str):
         return media_at(url, raw, "document", name)
@@ -106,14 +99,14 @@ def _read_file(file: dict[str, Json], raw: Json) -> Media | None:
     return None
 
 
-def _read_audio(audio: dict[str, Json]) -> Block:
+def _decode_audio(audio: dict[str, Json]) -> Block:
     """A spoken answer: its words where the provider sent them."""
     raw = {FAMILY: {"audio": audio}}
     transcript = audio.get("transcript")
     return Text(transcript, raw=raw) if isinstance(transcript, str) else Other("audio", raw)
 
 
-def _read_call(call: dict[str, Json], where: str) -> ToolCall:
+def _decode_call(call: dict[str, Json], where: str) -> ToolCall:
     call_id = as_text(call.get("id"), f"{where}.id")
     kind = "custom" if call.get("type") == "custom" else "function"
     body = as_dict(call.get(kind), f"{where}.{kind}")
@@ -121,17 +114,17 @@ def _read_call(call: dict[str, Json], where: str) -> ToolCall:
     return ToolCall(call_id, str(body.get("name") or ""), as_text(arguments, f"{where}.{kind}"), raw={FAMILY: call})
 
 
-def _read_old_call(call: dict[str, Json]) -> ToolCall:
+def _decode_old_call(call: dict[str, Json]) -> ToolCall:
     """The one call of the time before `tool_calls`; its result is told by the function's name."""
     name = str(call.get("name") or "")
     return ToolCall(name, name, str(call.get("arguments") or ""), raw={FAMILY: {"function_call": call}})
 
 
-def _read_result(wire: dict[str, Json], where: str) -> ToolResult:
+def _decode_result(wire: dict[str, Json], where: str) -> ToolResult:
     key = "name" if wire["role"] == "function" else "tool_call_id"
     call_id = as_text(wire.get(key), f"{where}.{key}")
     content = tuple(
         part if isinstance(part, Other) else replace(part, raw=None)  # the whole result is kept already
-        for part in read_content(wire.get("content"), f"{where}.content")
+        for part in decode_content(wire.get("content"), f"{where}.content", _decode_part)
     )
     return ToolResult(call_id, content, name=text_or_none(wire.get("name")), raw={FAMILY: wire})

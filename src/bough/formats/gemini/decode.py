@@ -1,0 +1,75 @@
+"""Decode Gemini's parts: objects whose keys are their type; any of them may carry a signature."""
+
+from __future__ import annotations
+
+from bough.formats.media import from_base64, kind_of
+from bough.formats.payload import as_dict, as_text, at, optional_list, text_or_none, written
+from bough.model import Block, Json, Media, Other, Text, Thinking, ToolCall, ToolResult
+
+FAMILY = "gemini"
+SNAKE = {
+    "functionCall": "function_call",
+    "functionResponse": "function_response",
+    "inlineData": "inline_data",
+    "fileData": "file_data",
+    "fileUri": "file_uri",
+    "mimeType": "mime_type",
+    "displayName": "display_name",
+    "thoughtSignature": "thought_signature",
+}
+"""The other spelling of these keys, which the API and its SDK accept as well."""
+
+
+def field(item: Json, key: str) -> Json:
+    """A field of a part in either spelling, or None."""
+    found = at(item, key)
+    return at(item, SNAKE[key]) if found is None and key in SNAKE else found
+
+
+def decode_part(item: dict[str, Json], where: str) -> Block:
+    raw = {FAMILY: item}
+    if (call := field(item, "functionCall")) is not None:
+        return _decode_call(as_dict(call, f"{where}.functionCall"), raw, where)
+    if (response := field(item, "functionResponse")) is not None:
+        return _decode_response(as_dict(response, f"{where}.functionResponse"), raw, where)
+    if "text" in item:
+        text = as_text(item["text"], f"{where}.text")
+        return Thinking(text, raw=raw) if item.get("thought") else Text(text, raw=raw)
+    return _decode_media(item, raw) or Other(next(iter(item), "empty"), raw)
+
+
+def _decode_call(call: dict[str, Json], raw: Json, where: str) -> ToolCall:
+    name = as_text(call.get("name"), f"{where}.functionCall.name")
+    # A call may come without an id; the message as a whole then gives it one.
+    return ToolCall(text_or_none(call.get("id")) or "", name, written(call.get("args") or {}), raw=raw)
+
+
+def _decode_response(response: dict[str, Json], raw: Json, where: str) -> ToolResult:
+    name = as_text(response.get("name"), f"{where}.functionResponse.name")
+    body = response.get("response")
+    content: list[Text | Media | Other] = [Text(_answer(body))]
+    for value in optional_list(response.get("parts"), f"{where}.functionResponse.parts"):
+        part = as_dict(value, f"{where}.functionResponse.parts[]")
+        content.append(_decode_media(part, None) or Other(next(iter(part), "empty"), {FAMILY: part}))
+    error = bool(at(body, "error"))
+    return ToolResult(text_or_none(response.get("id")) or "", tuple(content), error, name, raw=raw)
+
+
+def _answer(body: Json) -> str:
+    """A tool's answer: by convention under one key, else the whole object."""
+    if isinstance(body, dict) and len(body) == 1:
+        value = next((body[key] for key in ("output", "result", "error") if key in body), None)
+        if isinstance(value, str):
+            return value
+    return written(body)
+
+
+def _decode_media(item: Json, raw: Json) -> Media | None:
+    inline, file = field(item, "inlineData"), field(item, "fileData")
+    mime = text_or_none(field(inline or file, "mimeType")) or ""
+    name = text_or_none(field(inline or file, "displayName"))
+    if (data := from_base64(at(inline, "data"))) is not None:
+        return Media(kind_of(mime), mime, data=data, name=name, raw=raw)
+    if isinstance(uri := field(file, "fileUri"), str):
+        return Media(kind_of(mime), mime, url=uri, name=name, raw=raw)
+    return None
