@@ -9,6 +9,7 @@ from typing import Any
 
 import bough
 from bough import Media, Save, Thinking, Usage, assistant, tool_call, tool_result, user
+from tests.cli.bough_process import Shell
 
 HOSTILE = "red \x1b[31m title \x1b]0;owned\x07 back \u202egnp.exe\u202c wipe \x9b2J nul \0 half \ud800 \r over"
 SECONDS = 1_000_000
@@ -83,3 +84,9 @@ def _chat(store: bough.Store) -> dict[str, str]:
     picture = Media("image", "image/png", b"\x89PNG", name="oak.png")
     last = chat.save_turn([user("Look", picture), assistant("A fine oak.")])
     return {"hostile": hostile[0], "obey": hostile[1], "picture": last[0], "fine": last[1]}
+
+
+def stored_ids(sh: Shell) -> set[str]:
+    """The ids of all messages in the store."""
+    with bough.connect(sh.db) as store:
+        return {node.id for node in store.list_messages()}

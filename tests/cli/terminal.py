@@ -6,6 +6,7 @@ import re
 import sys
 import time
 from types import TracebackType
+from typing import Any
 
 import pexpect  # type: ignore[import-untyped]
 import pyte
@@ -14,6 +15,8 @@ from tests.cli.bough_process import Shell
 
 PATIENCE = 30.0
 COLUMNS, LINES = 120, 50
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+"""The only escapes that bough itself writes."""
 
 
 class Terminal:
@@ -95,3 +98,21 @@ class Terminal:
         except pexpect.EOF:
             return False
         return True
+
+
+def spawn(sh: Shell, *words: str, lines: int = 200, columns: int = 100, more: dict[str, str] | None = None) -> Any:
+    """Starts `bough` on a pseudo-terminal of this size, without an emulator."""
+    environment = sh.environment | {"TERM": "xterm-256color", **(more or {})}
+    environment.pop("COLUMNS", None)
+    return pexpect.spawn(
+        sys.executable, ["-m", "bough", *words], cwd=sh.directory, env=environment,
+        encoding="utf-8", timeout=30, dimensions=(lines, columns),
+    )  # fmt: skip
+
+
+def seen(sh: Shell, *words: str, **more: str) -> str:
+    """Everything that a command writes on a terminal."""
+    child = spawn(sh, *words, more=more)
+    child.expect(pexpect.EOF)
+    child.close()
+    return str(child.before).replace("\r\n", "\n")

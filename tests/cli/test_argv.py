@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import click
+import pexpect  # type: ignore[import-untyped]
 import pytest
 
 import bough
@@ -15,6 +17,7 @@ from bough.cli.exits import STATUSES, run, status_of
 from bough.cli.locate import Place
 from bough.errors import BoughError, Full, Invalid, NotFound
 from tests.cli.bough_process import Shell
+from tests.cli.terminal import spawn
 
 COMMANDS = ("conversations", "tree", "search", "show", "run", "fork")
 
@@ -161,3 +164,18 @@ def test_a_mistake_of_ours_can_be_traced(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("BOUGH_TRACEBACK", "1")
     with pytest.raises(ValueError, match="odd"):
         run(raising(ValueError("odd")), [])
+
+
+def test_a_near_miss_is_asked_about(kept: Shell, ids: dict[str, str]) -> None:
+    child = spawn(kept, "serach", "mongolia")
+    child.expect(re.escape("'serach' is no command; did you mean `bough search`? [Y/n]"))
+    child.sendline("")
+    child.expect(ids["capital"])
+    child.expect(pexpect.EOF)
+    child = spawn(kept, "serach", "mongolia")
+    child.expect(r"\[Y/n\]")
+    child.sendline("n")
+    child.expect("To ask a model, write: bough run serach mongolia")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 2

@@ -100,3 +100,13 @@ def test_pictures_are_base64_where_a_program_is_given_bytes(sh: Shell) -> None:
     reply = talk.ask("run", "-m", talk.script("A dot."), "-i", "dot.png", "What is it?")
     told = json.loads(sh("export", reply, "-f", "bedrock").out)
     assert base64.b64decode(told[0]["content"][0]["image"]["source"]["bytes"]) == PNG
+
+
+def test_an_export_through_a_link_or_into_a_pipe_leaves_them_what_they_are(kept: Shell, ids: dict[str, str]) -> None:
+    link, real = kept.directory / "link.jsonl", kept.directory / "real.jsonl"
+    real.write_text("old")
+    link.symlink_to(real)
+    assert kept("export", ids["ulan"], "-o", str(link)).status == 5
+    assert kept("export", ids["ulan"], "-o", str(link), "--force").status == 0
+    assert link.is_symlink()
+    assert real.read_text() == kept("export", ids["ulan"], "-o", "-").out

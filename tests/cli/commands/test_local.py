@@ -36,20 +36,6 @@ def test_a_wheel_that_is_not_the_right_one_is_refused_in_one_line(sh: Shell, tmp
     assert "Traceback" not in done.err
 
 
-def test_the_doctor_says_who_would_answer_and_what_is_missing(sh: Shell, weights_cache: Path, tmp_path: Path) -> None:
-    def checks(**environ: str) -> dict[str, tuple[str, str]]:
-        return {
-            one["name"]: (one["verdict"], one["detail"]) for one in json.loads(sh("doctor", "--json", **environ).out)
-        }
-
-    verdict, said = checks(BOUGH_CACHE=str(tmp_path))["model"]
-    assert (verdict, said.endswith("bough local install")) == ("hint", True)
-    assert checks(BOUGH_CACHE=str(weights_cache))["model"] == ("ok", "local")
-    groq = checks(GROQ_API_KEY="gsk-secret")
-    assert groq["keys"] == ("ok", "GROQ_API_KEY")
-    assert groq["model"][1].startswith("groq:")
-
-
 def test_run_without_a_key_answers_with_the_embedded_model_and_continues(sh: Shell, weights_cache: Path) -> None:
     for question in ("Name a fruit.", "And another?"):
         done = sh("run", "--json", "--max-tokens", "16", question, BOUGH_CACHE=str(weights_cache))

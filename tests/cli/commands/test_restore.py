@@ -1,0 +1,35 @@
+"""`bough restore`: what is in the trash comes back."""
+
+from __future__ import annotations
+
+import json
+
+from tests.cli.bough_process import Shell
+from tests.cli.history import stored_ids
+
+
+def test_what_is_deleted_says_how_it_comes_back_and_does(kept: Shell, ids: dict[str, str]) -> None:
+    before = stored_ids(kept)
+    done = kept("conversation", "delete", "--cascade", ids["metres"])
+    assert done.status == 0
+    assert f"bough restore {ids['metres']}" in done.out
+    assert "4 messages that followed went with it." in done.out
+    assert len(before - stored_ids(kept)) == 5
+    listed = kept("restore")
+    assert ids["metres"] in listed.out
+    assert "bough restore NAME" in listed.err
+    (entry,) = json.loads(kept("restore", "--json").out)
+    assert entry["messages"] == 5
+    assert kept("convo", "restore", ids["metres"]).out == f"Restored {ids['metres']}: 5 messages.\n"
+    assert stored_ids(kept) == before
+
+
+def test_what_was_deleted_comes_back_by_the_beginning_of_an_id_or_a_short_name(
+    kept: Shell, ids: dict[str, str]
+) -> None:
+    kept("delete", ids["loose"])
+    kept("delete", "notes")
+    done = kept("restore", ids["loose"][:5], "notes", "nowhere")
+    assert done.status == 3
+    assert done.out == f"Restored {ids['loose'][:5]}: 1 message.\nRestored notes: 2 messages.\n"
+    assert done.err == "bough: Nothing in the trash is called 'nowhere'.\n"

@@ -1,0 +1,23 @@
+"""`bough search`: words, filters and paging."""
+
+from __future__ import annotations
+
+import json
+
+from tests.cli.bough_process import Shell
+
+
+def test_search_finds_words_and_says_where(kept: Shell, ids: dict[str, str]) -> None:
+    done = kept("search", "oak")
+    assert [line[:6] for line in done.out.splitlines()[::2]] == [ids["fine"], ids["picture"], ids["result"]]
+    assert "telegram:42" in done.out
+    (hit,) = json.loads(kept("search", "oak", "--session", "cli:garden", "--role", "tool_result", "--json").out)
+    assert hit["id"] == ids["result"]
+    assert hit["snippet"].startswith("oak at 0 m")
+    assert kept("search", "hornbeam", "--label", "decision", "--since", "7d").out.startswith(ids["hornbeam"])
+    assert kept("search", "oak", "--until", "2001-01-01").err == "Nothing found.\n"
+    assert kept("search", "oak", "-n", "1").err == "There may be more: --offset 1.\n"
+    assert kept("search", "hornbeam", "OR", "mongolia", "--syntax", "--best").out.count("\n") == 4
+    assert kept("search", 'C++ "', "-foo-", "--channel", "cli").status in (0, 2)
+    assert kept("search", "oak", "--since", "yesteryear").status == 2
+    assert kept("search").status == 2

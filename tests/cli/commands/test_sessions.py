@@ -1,0 +1,20 @@
+"""`bough sessions`: the table and its filters."""
+
+from __future__ import annotations
+
+import json
+
+from tests.cli.bough_process import Shell
+
+
+def test_sessions_are_listed_and_filtered(kept: Shell, ids: dict[str, str]) -> None:
+    _, *rows = kept("sessions").out.splitlines()
+    assert [row.split()[0] for row in rows] == ["telegram:42", "cli:birches", "cli:garden", "cli:notes"]
+    assert rows[0].endswith("A fine oak.")
+    assert "cli:garden:delegate:reviewer" in kept("sessions", "--subagents").out
+    (delegate,) = json.loads(kept("sessions", "--of", "cli:garden", "--json").out)
+    assert (delegate["agent"], delegate["parent"]) == ("reviewer", "cli:garden")
+    assert len(json.loads(kept("sessions", "--channel", "cli", "--json").out)) == 3
+    assert kept("sessions", "--here").err == "No sessions found.\n"
+    assert kept("sessions", "-n", "1").err == "There are more; --all shows them, -n N shows N.\n"
+    assert kept("sessions", "--limit", "1", "--all").err == ""

@@ -1,0 +1,31 @@
+"""Times and durations, for people and for programs."""
+
+from __future__ import annotations
+
+import pytest
+
+from bough.cli.output.times import ago, iso, moment, span
+from bough.errors import Invalid
+
+
+@pytest.mark.parametrize(
+    ("passed", "said"),
+    [(0, "just now"), (59, "just now"), (60, "1m ago"), (3 * 3600 + 5, "3h ago"), (86_400, "1d ago"),
+     (15 * 86_400, "2w ago"),
+     (70 * 86_400, "2mo ago"), (800 * 86_400, "2y ago"), (-500, "just now")],
+)  # fmt: skip
+def test_moments_are_relative_for_people(passed: int, said: str) -> None:
+    assert ago(1_000_000_000_000_000, now=1_000_000_000 + passed) == said
+
+
+def test_moments_and_spans_are_read() -> None:
+    assert iso(1_700_000_000_123_456) == "2023-11-14T22:13:20.123456Z"
+    assert iso(None) is None
+    assert (span("30d"), span("12h"), span("2w"), span("90m"), span("3"), span("0.5h")) == (
+        2_592_000, 43_200, 1_209_600, 5400, 259_200, 1800,
+    )  # fmt: skip
+    assert moment("7d", now=1_000_000_000) == (1_000_000_000 - 604_800) * 1_000_000
+    assert moment("2023-11-14T22:13:20+00:00") == 1_700_000_000_000_000
+    for wrong in ("", "soon", "-3d", "3 parsecs", "2023-13-45"):
+        with pytest.raises(Invalid):
+            moment(wrong)
