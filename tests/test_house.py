@@ -14,7 +14,7 @@ import bough
 SOURCE = Path(bough.__file__).parent
 
 LAYERS = [
-    {"errors"},
+    {"errors", "locations"},
     {"model"},
     {"compress", "config", "db", "formats", "protocols", "recorder"},
     {"codec", "context"},

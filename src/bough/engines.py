@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from typing import Literal
 
@@ -11,6 +10,7 @@ from bough.db import NAMESPACE, PATIENCE, Database, StrPath
 from bough.db.sqlite.driver import SQLite
 from bough.db.sqlite.files import make_private
 from bough.errors import Invalid, Refused
+from bough.locations import data_directory, is_server_url
 from bough.store import Store, now
 
 
@@ -19,18 +19,6 @@ def default_path() -> str:
     if named := os.environ.get("BOUGH_DB"):
         return named
     return os.path.join(data_directory(), "bough.db")
-
-
-def data_directory() -> str:
-    """The user's own, which is made when something is first kept in it."""
-    home = os.path.expanduser("~")
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or os.path.join(home, "AppData", "Local")
-    elif sys.platform == "darwin":
-        base = os.path.join(home, "Library", "Application Support")
-    else:
-        base = os.environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share")
-    return os.path.join(base, "bough")
 
 
 def connect(
@@ -50,7 +38,7 @@ def connect(
     another program's file or a network file system, `SchemaTooNew`, `Corrupt` and `StorageError`.
     """
     where = default_path() if where is None else where
-    if is_url(where):
+    if is_server_url(where):
         return Store(open_server(str(where), namespace, connections, patience), clock)
     if namespace not in (None, NAMESPACE):
         raise Invalid(f"A file has one namespace; {namespace!r} needs a PostgreSQL server, or a file of its own.")
@@ -62,11 +50,6 @@ def connect(
     if os.path.dirname(path) == data_directory():
         make_private(data_directory())
     return Store(SQLite(path, journal=journal, patience=patience), clock)
-
-
-def is_url(where: StrPath) -> bool:
-    """Whether a store is on a PostgreSQL server, and not in a file."""
-    return str(where).partition("://")[0] in ("postgres", "postgresql")
 
 
 def open_server(url: str, namespace: str | None, connections: int | None, patience: float) -> Database:

@@ -14,7 +14,7 @@ import pytest
 import bough
 from bough.cli.argv import meant
 from bough.cli.exits import STATUSES, run, status_of
-from bough.cli.locate import Place
+from bough.cli.locate import Locator
 from bough.errors import BoughError, Full, Invalid, NotFound
 from tests.cli.bough_process import Shell
 from tests.cli.terminal import spawn
@@ -88,16 +88,16 @@ def test_the_store_is_the_named_one_then_the_nearest(tmp_path: Path, monkeypatch
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)
     monkeypatch.delenv("BOUGH_DB", raising=False)
-    assert Place().find().where.startswith(str(tmp_path))
+    assert Locator().find().where.startswith(str(tmp_path))
     (tmp_path / "a" / ".bough").write_text("notes.db\n")
-    assert Place().find().where == str(tmp_path / "a" / "notes.db")
+    assert Locator().find().where == str(tmp_path / "a" / "notes.db")
     (inner / ".bough").write_text('[db]\npath = "/elsewhere/x.db"\n')
-    assert Place().find().where == "/elsewhere/x.db"
+    assert Locator().find().where == "/elsewhere/x.db"
     (inner / ".bough").write_text("postgresql://somewhere/db\n")
-    assert Place().find().where == "postgresql://somewhere/db"
+    assert Locator().find().where == "postgresql://somewhere/db"
     monkeypatch.setenv("BOUGH_DB", "env.db")
-    assert (Place().find().where, Place().find().source) == ("env.db", "$BOUGH_DB")
-    assert Place("named.db").find().where == "named.db"
+    assert (Locator().find().where, Locator().find().source) == ("env.db", "$BOUGH_DB")
+    assert Locator("named.db").find().where == "named.db"
 
 
 def test_a_pointer_that_names_nothing_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,7 +105,7 @@ def test_a_pointer_that_names_nothing_is_an_error(tmp_path: Path, monkeypatch: p
     monkeypatch.delenv("BOUGH_DB", raising=False)
     (tmp_path / ".bough").write_text("")
     with pytest.raises(Invalid, match="names no store"):
-        Place().find()
+        Locator().find()
 
 
 def test_ctrl_c_while_bough_starts_is_no_traceback(sh: Shell, tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_ctrl_c_while_bough_starts_is_no_traceback(sh: Shell, tmp_path: Path) ->
 
 
 def test_nothing_heavy_is_imported_to_say_the_version_or_to_list(kept: Shell) -> None:
-    heavy = {"rich", "prompt_toolkit", "httpx2", "asyncio", "platformdirs", "mcp", "psycopg", "sqlite3", "genai_prices"}
+    heavy = {"rich", "prompt_toolkit", "httpx2", "asyncio", "mcp", "psycopg", "sqlite3", "genai_prices"}
     for words, more in ((["--version"], {"click"}), (["ls"], set()), (["show"], set()), (["tree"], set())):
         script = f"import sys; from bough.cli import main; main({words!r}); print(*sys.modules, file=sys.stderr)"
         done = subprocess.run(

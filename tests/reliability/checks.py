@@ -10,7 +10,7 @@ import apsw
 import bough
 from bough import Message, Node, Store, assistant, tool_call, tool_result, user
 from bough.db import StrPath
-from bough.engines import is_url
+from bough.locations import is_server_url
 
 
 def steps(name: str, length: int = 4, padding: str = "") -> list[Message]:
@@ -65,7 +65,7 @@ def assert_sound(store: Store) -> dict[str, list[str]]:
 
 def assert_file_sound(path: StrPath) -> None:
     """Asks SQLite alone, without bough; a server looks after its files itself."""
-    if is_url(path):
+    if is_server_url(path):
         return
     connection = apsw.Connection(str(path))
     try:

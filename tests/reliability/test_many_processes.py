@@ -20,7 +20,7 @@ from bough import Save, Store, assistant, user
 from bough.db import StrPath
 from bough.db.migrations import SCHEMA, VERSION
 from bough.db.sqlite.driver import SQLite
-from bough.engines import is_url
+from bough.locations import is_server_url
 
 from .checks import assert_sound, reopened, steps, turns_on
 from .crew import PATIENCE, alone, processes, together
@@ -72,7 +72,7 @@ def mixed_work(path: StrPath, name: str, count: int) -> list[str]:
 
 def fewer(path: StrPath, count: int) -> int:
     """On a server every turn takes longer, and as many prove no more."""
-    return count // 3 if is_url(path) else count
+    return count // 3 if is_server_url(path) else count
 
 
 def assert_in_order(found: list[str], said: list[list[str]]) -> None:

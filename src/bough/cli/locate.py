@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bough.errors import Invalid, NotFound
+from bough.locations import is_server_url
 from bough.model.values import value
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ POINTER = ".bough"
 
 
 @value
-class Found:
+class StoreLocation:
     """A store, and who says so."""
 
     where: str
@@ -27,10 +28,10 @@ class Found:
     @property
     def path(self) -> Path | None:
         """The file; None for a server."""
-        return None if is_server(self.where) else Path(self.where).expanduser()
+        return None if is_server_url(self.where) else Path(self.where).expanduser()
 
 
-class Place:
+class Locator:
     """What the command line says of where things are: `--db` and `--config`."""
 
     def __init__(self, db: str | None = None, config: str | None = None) -> None:
@@ -46,19 +47,19 @@ class Place:
             self._settings = load(self.config, flags={"db.path": ("--db", self.db)})
         return self._settings
 
-    def find(self) -> Found:
+    def find(self) -> StoreLocation:
         """The store that is meant. Raises `Invalid` for a `.bough` file that names none, and `ConfigError`."""
         if self.db:
-            return Found(self.db, "--db")
+            return StoreLocation(self.db, "--db")
         if named := os.environ.get("BOUGH_DB"):
-            return Found(named, "$BOUGH_DB")
+            return StoreLocation(named, "$BOUGH_DB")
         if pointer := nearest_pointer(Path(here())):
-            return Found(read_pointer(pointer), str(pointer))
+            return StoreLocation(read_pointer(pointer), str(pointer))
         if configured := (setting := self.settings().setting("db.path")).value:
-            return Found(configured, setting.origin)
+            return StoreLocation(configured, setting.origin)
         from bough.engines import default_path
 
-        return Found(str(default_path()), "the user's data directory")
+        return StoreLocation(str(default_path()), "the user's data directory")
 
     def store(self) -> Store:
         """Opens the store, making the file if there is none."""
@@ -74,9 +75,9 @@ class Place:
             return self._open(found)
         if self.db and not missing_ok:
             raise NotFound(f"There is no store at {self.db!r}; check the name. `bough run` makes one.")
-        return self._open(Found(":memory:", found.source))
+        return self._open(StoreLocation(":memory:", found.source))
 
-    def _open(self, found: Found) -> Store:
+    def _open(self, found: StoreLocation) -> Store:
         from bough.engines import connect
 
         if found.path is not None:
@@ -90,10 +91,6 @@ def here() -> str:
         return os.getcwd()
     except FileNotFoundError:
         raise NotFound("This directory was deleted; change to another one.") from None
-
-
-def is_server(where: str) -> bool:
-    return where.partition("://")[0] in ("postgres", "postgresql")
 
 
 def nearest_pointer(directory: Path) -> Path | None:
@@ -116,4 +113,4 @@ def read_pointer(pointer: Path) -> str:
             named = ""
     if not isinstance(named, str) or not named:
         raise Invalid(f'{str(pointer)!r} names no store: write a path on one line, or [db] and path = "…".')
-    return named if is_server(named) else str(pointer.parent / Path(named).expanduser())
+    return named if is_server_url(named) else str(pointer.parent / Path(named).expanduser())

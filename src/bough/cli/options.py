@@ -16,7 +16,7 @@ from bough.model.values import value
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from bough.cli.locate import Place
+    from bough.cli.locate import Locator
     from bough.store import Store
 
 MOST = 50
@@ -120,7 +120,7 @@ def offered(
     from click.shell_completion import CompletionItem
 
     found: list[CompletionItem] = []
-    with suppress(Exception), place_of(ctx).existing() as store:  # a shell has no place for an error
+    with suppress(Exception), locator_of(ctx).existing() as store:  # a shell has no place for an error
         for name, said in known(store):
             if name.startswith(incomplete) and name.isprintable():
                 found.append(CompletionItem(name, help=cut(one_line(said), 60)))
@@ -130,9 +130,9 @@ def offered(
 MESSAGE, SESSION, MESSAGE_OR_SESSION = Name(keys=False), Name(ids=False), Name()
 
 
-def place_of(ctx: click.Context) -> Place:
+def locator_of(ctx: click.Context) -> Locator:
     """Where the command line says that things are, also while a shell is completing."""
-    from bough.cli.locate import Place
+    from bough.cli.locate import Locator
 
     root = ctx.find_root()
-    return root.obj or Place(root.params.get("db"), root.params.get("config"))
+    return root.obj or Locator(root.params.get("db"), root.params.get("config"))

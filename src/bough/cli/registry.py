@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bough.cli.argv import WITH_VALUE, WITHOUT, meant, near_miss
-from bough.cli.locate import Place
+from bough.cli.locate import Locator
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -136,7 +136,7 @@ class Root(Commands):
 
 
 def _root(ctx: click.Context, db: str | None, config: str | None) -> None:
-    ctx.obj = Place(db, config)
+    ctx.obj = Locator(db, config)
 
 
 def _version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:

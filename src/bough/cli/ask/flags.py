@@ -11,7 +11,7 @@ import click
 
 from bough.cli.ask.agent import Casting
 from bough.cli.ask.choose import Wish, read_continue
-from bough.cli.options import MESSAGE, MESSAGE_OR_SESSION, SESSION, place_of, store_options
+from bough.cli.options import MESSAGE, MESSAGE_OR_SESSION, SESSION, locator_of, store_options
 from bough.errors import BoughError
 from bough.model.values import value
 
@@ -56,14 +56,14 @@ class Flags:
 def agents(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """The agents that a shell may complete. It has no place for an error."""
     with suppress(BoughError):
-        return [name for name in place_of(ctx).settings().names("agents") if name.startswith(incomplete)]
+        return [name for name in locator_of(ctx).settings().names("agents") if name.startswith(incomplete)]
     return []
 
 
 def models(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Who may be asked, as far as a shell can complete it: the names of providers."""
     with suppress(BoughError):
-        known = ["local", *(f"{name}:" for name in place_of(ctx).settings().names("providers"))]
+        known = ["local", *(f"{name}:" for name in locator_of(ctx).settings().names("providers"))]
         return [name for name in known if name.startswith(incomplete)]
     return []
 

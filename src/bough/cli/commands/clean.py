@@ -7,7 +7,7 @@ import sys
 import click
 
 from bough.cli.commands.sessions import listed
-from bough.cli.locate import Place
+from bough.cli.locate import Locator
 from bough.cli.options import examples, json_option, store_options
 from bough.cli.output.console import data, note, show
 from bough.cli.output.text import counted
@@ -33,7 +33,7 @@ from bough.store import Store
 @store_options
 @click.pass_obj
 def command(
-    place: Place, older_than: str | None, days: float | None, trash: bool, dry_run: bool, yes: bool, as_json: bool
+    locator: Locator, older_than: str | None, days: float | None, trash: bool, dry_run: bool, yes: bool, as_json: bool
 ) -> None:
     """Move conversations that were not used for 30 days to the trash, after showing which, and asking.
 
@@ -41,9 +41,9 @@ def command(
     `bough restore` brings them back, until `bough clean --trash` removes them for good.
     """
     if older_than is None:
-        older_than = f"{place.settings().get('conversation.max_age_days') if days is None else days:g}d"
+        older_than = f"{locator.settings().get('conversation.max_age_days') if days is None else days:g}d"
     seconds, said = span(older_than), older_than
-    with place.existing() as store:
+    with locator.existing() as store:
         if trash:
             purge(store, seconds, said, dry_run, yes, as_json)
         else:

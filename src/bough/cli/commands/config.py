@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bough.cli.locate import Place
+from bough.cli.locate import Locator
 from bough.cli.options import json_option, store_options
 from bough.cli.output.text import one_line
 from bough.cli.registry import Commands
@@ -31,26 +31,26 @@ TEMPLATE = """\
 @json_option
 @click.argument("names", nargs=-1, metavar="[KEY]…")
 @click.pass_obj
-def show(place: Place, names: tuple[str, ...], as_json: bool) -> None:
+def show(locator: Locator, names: tuple[str, ...], as_json: bool) -> None:
     """Show every setting, its value, and where the value comes from. Secrets are never shown."""
     from bough.cli.output import console
 
-    settings = [in_force(place, setting) for setting in chosen(place.settings(), names)]
+    settings = [in_force(locator, setting) for setting in chosen(locator.settings(), names)]
     if as_json:
         console.data([{"key": one.name, "value": one.shown, "origin": one.origin} for one in settings])
         return
     console.show(lines(settings))
 
 
-def in_force(place: Place, setting: Setting) -> Setting:
+def in_force(locator: Locator, setting: Setting) -> Setting:
     """The setting; of what is found out when nothing is said, what was found, and by whom."""
     if setting.name == "db.path":
-        found = place.find()
+        found = locator.find()
         return replace(setting, value=found.where, origin=found.source)
     if setting.name == "run.model" and setting.value is None:
         from bough.providers import default
 
-        return replace(setting, value=default(os.environ, place.settings().tables("providers")))
+        return replace(setting, value=default(os.environ, locator.settings().tables("providers")))
     return setting
 
 
@@ -89,21 +89,21 @@ def said(given: Any) -> str:
 @json_option
 @store_options
 @click.pass_obj
-def path(place: Place, as_json: bool) -> None:
+def path(locator: Locator, as_json: bool) -> None:
     """Print where the configuration is, whether or not it is there."""
     from bough.cli.output import console
 
-    file = file_of(place)
+    file = file_of(locator)
     if as_json:
         console.data({"path": str(file), "exists": file.exists()})
     else:
         click.echo(str(file))
 
 
-def file_of(place: Place) -> Path:
+def file_of(locator: Locator) -> Path:
     from bough.config import default_path
 
-    return Path(place.config).expanduser() if place.config else default_path()
+    return Path(locator.config).expanduser() if locator.config else default_path()
 
 
 @click.command(name="set")
@@ -111,12 +111,12 @@ def file_of(place: Place) -> Path:
 @click.argument("key")
 @click.argument("value")
 @click.pass_obj
-def set_(place: Place, key: str, value: str) -> None:
+def set_(locator: Locator, key: str, value: str) -> None:
     """Write a value into the file: bough config set run.model local."""
     from bough.cli.output import console
     from bough.config.writing import set_value
 
-    file = file_of(place)
+    file = file_of(locator)
     set_value(file, key, value)
     console.note(f"{key} is set in {file}")
 
@@ -124,12 +124,12 @@ def set_(place: Place, key: str, value: str) -> None:
 @click.command()
 @store_options
 @click.pass_obj
-def edit(place: Place) -> None:
+def edit(locator: Locator) -> None:
     """Open the file in $VISUAL or $EDITOR, and check it afterwards."""
     from bough.config import load
     from bough.config.writing import write
 
-    file = file_of(place)
+    file = file_of(locator)
     if not file.exists():
         write(file, TEMPLATE)
     click.edit(filename=str(file))

@@ -8,12 +8,13 @@ from typing import Any
 
 import click
 
-from bough.cli.locate import Place
+from bough.cli.locate import Locator
 from bough.cli.options import examples, json_option, store_options
 from bough.cli.output.console import data, note, progress, say
 from bough.cli.output.text import counted, one_line
-from bough.engines import connect, is_url
+from bough.engines import connect
 from bough.errors import Corrupt, Invalid, NotFound
+from bough.locations import is_server_url
 from bough.model import Finding
 from bough.store import Store
 
@@ -33,12 +34,12 @@ def command() -> None:
     """Look after the store: init, path, verify, backup, copy, vacuum, migrate."""
 
 
-def opened(place: Place) -> Store:
+def opened(locator: Locator) -> Store:
     """The store, which must be there already. Raises `NotFound`."""
-    found = place.find()
+    found = locator.find()
     if found.path is not None and not found.path.exists():
         raise NotFound(f"There is no store at {found.where!r} yet ({found.source} names it).")
-    return place.store()
+    return locator.store()
 
 
 @command.command()
@@ -46,10 +47,10 @@ def opened(place: Place) -> Store:
 @json_option
 @store_options
 @click.pass_obj
-def init(place: Place, distributed: bool, as_json: bool) -> None:
+def init(locator: Locator, distributed: bool, as_json: bool) -> None:
     """Make the store, if it is not there yet. Everything that writes does this by itself."""
-    where = place.find().where
-    place.store().close()
+    where = locator.find().where
+    locator.store().close()
     spread = distribute(where) if distributed else []
     words = f"The store is there.{f' {len(spread)} tables are spread over the cluster now.' if spread else ''}"
     report(as_json, {"path": where, "distributed": spread}, words)
@@ -57,7 +58,7 @@ def init(place: Place, distributed: bool, as_json: bool) -> None:
 
 def distribute(where: str) -> list[str]:
     """Which tables were spread over the nodes of a cluster. Raises `Invalid` for a file."""
-    if not is_url(where):
+    if not is_server_url(where):
         raise Invalid(f"{where!r} is a file; only a PostgreSQL cluster has nodes to spread tables over.")
     from bough.db.postgres import tenancy
 
@@ -68,9 +69,9 @@ def distribute(where: str) -> list[str]:
 @json_option
 @store_options
 @click.pass_obj
-def path(place: Place, as_json: bool) -> None:
+def path(locator: Locator, as_json: bool) -> None:
     """Print where the store is. Who says so goes to stderr."""
-    found = place.find()
+    found = locator.find()
     exists = None if found.path is None else found.path.exists()
     if as_json:
         data({"path": found.where, "from": found.source, "exists": exists})
@@ -84,9 +85,9 @@ def path(place: Place, as_json: bool) -> None:
 @json_option
 @store_options
 @click.pass_obj
-def verify(place: Place, repair: bool, as_json: bool) -> int:
+def verify(locator: Locator, repair: bool, as_json: bool) -> int:
     """Check that everything is what it was when it was saved. The exit status is 1 if something is not."""
-    with opened(place) as store:
+    with opened(locator) as store:
         with progress("Checking") as told:
             findings = store.verify(repair, told)
         messages = counted(store.size().messages, "message")
@@ -114,10 +115,10 @@ def verdict(found: int, left: int) -> str:
 @json_option
 @store_options
 @click.pass_obj
-def backup(place: Place, target: str | None, as_json: bool) -> None:
+def backup(locator: Locator, target: str | None, as_json: bool) -> None:
     """Write a copy to FILE while others go on writing; without FILE, beside the store with the time in its name."""
-    with opened(place) as store:
-        target = target or f"{place.find().where}.{time.strftime('%Y%m%d-%H%M%S')}.backup"
+    with opened(locator) as store:
+        target = target or f"{locator.find().where}.{time.strftime('%Y%m%d-%H%M%S')}.backup"
         store.backup(target)
     size = os.path.getsize(target)
     if as_json:
@@ -131,12 +132,12 @@ def backup(place: Place, target: str | None, as_json: bool) -> None:
 @json_option
 @store_options
 @click.pass_obj
-def vacuum(place: Place, as_json: bool) -> None:
+def vacuum(locator: Locator, as_json: bool) -> None:
     """Give the space of what was deleted back to the disk."""
-    before = bytes_of(place)
-    with opened(place) as store:
+    before = bytes_of(locator)
+    with opened(locator) as store:
         store.db.vacuum()
-    after = bytes_of(place)
+    after = bytes_of(locator)
     words = "Done." if before is None else f"{before:,} → {after:,} bytes"
     report(as_json, {"bytes_before": before, "bytes_after": after}, words)
 
@@ -145,11 +146,11 @@ def vacuum(place: Place, as_json: bool) -> None:
 @json_option
 @store_options
 @click.pass_obj
-def migrate(place: Place, as_json: bool) -> None:
+def migrate(locator: Locator, as_json: bool) -> None:
     """Bring an older store up to date, after a backup. Opening it does this by itself."""
     from bough.db.migrations import VERSION
 
-    with opened(place):
+    with opened(locator):
         report(as_json, {"schema": VERSION}, f"The store has the schema of today ({VERSION}).")
 
 
@@ -165,7 +166,7 @@ def copy(source: str, target: str, source_namespace: str | None, target_namespac
     TARGET must be empty or an earlier copy. What arrived is compared with what was sent, and every message is checked
     against its digest.
     """
-    if "://" not in source and not os.path.exists(source):
+    if not is_server_url(source) and not os.path.exists(source):
         raise NotFound(f"There is no store at {source!r}.")
     with connect(source, namespace=source_namespace) as one, connect(target, namespace=target_namespace) as other:
         with progress("Copying") as told:
@@ -180,9 +181,9 @@ def copy(source: str, target: str, source_namespace: str | None, target_namespac
     )
 
 
-def bytes_of(place: Place) -> int | None:
+def bytes_of(locator: Locator) -> int | None:
     """The size of the file with what has not been written into it yet; a server does not tell."""
-    path = place.find().path
+    path = locator.find().path
     if path is None:
         return None
     return sum(os.path.getsize(f"{path}{end}") for end in ("", "-wal") if os.path.exists(f"{path}{end}"))

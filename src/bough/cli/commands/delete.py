@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from bough.cli.locate import Place
+from bough.cli.locate import Locator
 from bough.cli.options import MESSAGE_OR_SESSION, examples, json_option, store_options
 from bough.cli.output.console import data, say
 from bough.cli.output.text import counted
@@ -21,13 +21,13 @@ from bough.store import Store
 @json_option
 @store_options
 @click.pass_obj
-def command(place: Place, names: tuple[str, ...], cascade: bool, as_json: bool) -> None:
+def command(locator: Locator, names: tuple[str, ...], cascade: bool, as_json: bool) -> None:
     """Delete messages by their ids, or sessions by their names. `bough restore` brings them back.
 
     A message that others follow is deleted only with --cascade, and then they go with it. Of a session, what no other
     session needs is deleted. If one of them is not there, nothing is deleted.
     """
-    with place.existing() as store:
+    with locator.existing() as store:
         keys, ids = sorted_out(store, names)
         followers = delete_messages(store, ids, cascade) if ids else 0
         for key in keys:

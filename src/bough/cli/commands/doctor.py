@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 import click
 
-from bough.cli.locate import Found, Place
+from bough.cli.locate import Locator, StoreLocation
 from bough.cli.options import examples, json_option, store_options
 from bough.cli.output.console import data, styled
 from bough.cli.output.text import counted, one_line
@@ -39,10 +39,10 @@ class Check:
 @json_option
 @store_options
 @click.pass_obj
-def command(place: Place, as_json: bool) -> int:
+def command(locator: Locator, as_json: bool) -> int:
     """Look at the store, the disk, the configuration, keys and models; change nothing. Keys are never shown."""
     looks = (versions, store, settings, keys, model, extras)
-    checks = [check for look in looks for check in looked(look, place)]
+    checks = [check for look in looks for check in looked(look, locator)]
     said = {(one.verdict, one.detail): one for one in reversed(checks)}  # what is in the way of several is said once
     found = list(reversed(said.values()))
     if as_json:
@@ -53,15 +53,15 @@ def command(place: Place, as_json: bool) -> int:
     return 1 if any(one.verdict == "bad" for one in found) else 0
 
 
-def looked(look: Callable[[Place], Iterator[Check]], place: Place) -> Iterator[Check]:
+def looked(look: Callable[[Locator], Iterator[Check]], locator: Locator) -> Iterator[Check]:
     """What one look finds; what it cannot look at is a finding too."""
     try:
-        yield from look(place)
+        yield from look(locator)
     except (BoughError, OSError) as error:
         yield Check(look.__name__, "bad", str(error))
 
 
-def versions(_: Place) -> Iterator[Check]:
+def versions(_: Locator) -> Iterator[Check]:
     import apsw
 
     import bough
@@ -75,10 +75,10 @@ def versions(_: Place) -> Iterator[Check]:
         yield Check("SQLite", "hint", f"{version} can lose transactions in WAL mode; bough avoids it. Upgrade apsw.")
 
 
-def store(place: Place) -> Iterator[Check]:
-    found = place.find()
+def store(locator: Locator) -> Iterator[Check]:
+    found = locator.find()
     if found.path is None:
-        yield from server(place)
+        yield from server(locator)
         return
     yield Check("store", "ok", f"{found.where} (from {found.source})")
     if found.path.is_dir():
@@ -86,7 +86,7 @@ def store(place: Place) -> Iterator[Check]:
     elif not found.path.exists():
         yield missing(found.path)
     else:
-        yield from file(place, found)
+        yield from file(locator, found)
     yield from disk(found)
 
 
@@ -98,28 +98,28 @@ def missing(path: Path) -> Check:
     return Check("file", "bad", f"it cannot be made: nothing can be written in {above}. Name another place with --db")
 
 
-def server(place: Place) -> Iterator[Check]:
-    with place.store() as opened:
+def server(locator: Locator) -> Iterator[Check]:
+    with locator.store() as opened:
         size = opened.size()
     yield Check(
         "store", "ok", f"a server, with {counted(size.messages, 'message')} in {counted(size.sessions, 'session')}"
     )
 
 
-def file(place: Place, found: Found) -> Iterator[Check]:
+def file(locator: Locator, found: StoreLocation) -> Iterator[Check]:
     path = str(found.path)
     mode = stat.S_IMODE(os.stat(path).st_mode)
     if mode & 0o077 and os.name == "posix":
         yield Check("permissions", "bad", f"others can read it ({mode:o}): chmod 600 {path}")
     if not (os.access(path, os.W_OK) and os.access(os.path.dirname(path) or ".", os.W_OK)):
         yield Check("permissions", "hint", "the file or its directory cannot be written: it can only be read")
-    with place.store() as opened:
+    with locator.store() as opened:
         size, problems = opened.size(), opened.db.check()
     held = f"{counted(size.messages, 'message')}, {counted(size.sessions, 'session')}, {os.path.getsize(path):,} bytes"
     yield Check("file", "bad" if problems else "ok", f"{problems[0]} (bough db verify)" if problems else held)
 
 
-def disk(found: Found) -> Iterator[Check]:
+def disk(found: StoreLocation) -> Iterator[Check]:
     from bough.db.sqlite.files import is_network
 
     directory = os.path.dirname(os.path.abspath(str(found.path)))
@@ -133,19 +133,19 @@ def disk(found: Found) -> Iterator[Check]:
     yield Check("disk", "ok" if free > ENOUGH else "bad", f"{free // 1_000_000:,} MB free")
 
 
-def settings(place: Place) -> Iterator[Check]:
-    config = place.settings()
+def settings(locator: Locator) -> Iterator[Check]:
+    config = locator.settings()
     if config.path.is_file():
         yield Check("configuration", "ok", str(config.path))
     else:
         yield Check("configuration", "hint", f"none ({config.path}); none is needed. `bough config edit` makes it.")
 
 
-def keys(place: Place) -> Iterator[Check]:
+def keys(locator: Locator) -> Iterator[Check]:
     """Which keys there are, by the names of their variables."""
     from bough.providers.catalog import SERVICES
 
-    tables = place.settings().tables("providers")
+    tables = locator.settings().tables("providers")
     usual = {service.key_env for service in SERVICES.values() if service.key_env}
     named = {table["api_key_env"] for table in tables.values() if "api_key_env" in table}
     present = sorted(name for name in usual | named if os.environ.get(name))
@@ -158,12 +158,12 @@ def keys(place: Place) -> Iterator[Check]:
         yield Check("keys", "hint", "no key is set; the local model needs none")
 
 
-def model(place: Place) -> Iterator[Check]:
+def model(locator: Locator) -> Iterator[Check]:
     """Who would answer `bough run`, and whether anything is missing for that."""
     from bough.errors import ProviderError
     from bough.providers import default, find
 
-    config = place.settings()
+    config = locator.settings()
     tables = config.tables("providers")
     spec = config.get("run.model") or default(os.environ, tables)
     try:
@@ -174,7 +174,7 @@ def model(place: Place) -> Iterator[Check]:
         yield Check("model", "ok", spec)
 
 
-def extras(_: Place) -> Iterator[Check]:
+def extras(_: Locator) -> Iterator[Check]:
     missing = sorted({extra for module, extra in EXTRAS.items() if find_spec(module) is None})
     if missing:
         yield Check("extras", "hint", f"not installed: {', '.join(missing)} (pip install 'bough[NAME]')")

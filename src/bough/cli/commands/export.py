@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bough import exporters, formats
-from bough.cli.locate import Place
+from bough.cli.locate import Locator
 from bough.cli.options import MESSAGE_OR_SESSION, examples, store_options
 from bough.cli.output.console import json_text, note, on_terminal
 from bough.cli.output.text import harmless
@@ -52,7 +52,7 @@ FORMATS = (JSONL, *exporters.names(), *WIRE)
 @store_options
 @click.pass_obj
 def command(
-    place: Place, names: tuple[str, ...], format_: str, output: str | None, everything: bool, branches: bool | None,
+    locator: Locator, names: tuple[str, ...], format_: str, output: str | None, everything: bool, branches: bool | None,
     strict: bool, force: bool,
 ) -> None:  # fmt: skip
     """Write conversations: as jsonl, which keeps everything; as md, html or atif; or as a provider's messages.
@@ -65,7 +65,7 @@ def command(
         names, output = (), into(names, output)
     elif not names:
         raise Invalid("Name the conversations to export, or say --all.")
-    with place.existing() as store:
+    with locator.existing() as store:
         ids = [message_id(store, name) for name in names]
         if format_ == JSONL:
             from bough.exporters import jsonl

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from bough.cli.locate import Place
+from bough.cli.locate import Locator
 from bough.cli.options import MESSAGE_OR_SESSION, examples, json_option, store_options
 from bough.cli.output.console import data, note, say
 from bough.cli.refs import find_session, message_id
@@ -20,13 +20,13 @@ from bough.model.keys import cli_key
 @json_option
 @store_options
 @click.pass_obj
-def command(place: Place, name: str, session: str | None, title: str | None, as_json: bool) -> None:
+def command(locator: Locator, name: str, session: str | None, title: str | None, as_json: bool) -> None:
     """Make a new session that stands at message ID, or where another session stands. Nothing is copied.
 
     Prints its name; what is said in it leaves the original alone.
     """
     key = session if session is None or ":" in session else cli_key(session)
-    with place.existing() as store:
+    with locator.existing() as store:
         at, origin = message_id(store, name), find_session(store, name)
         forked = store.session(origin.key).fork(at, key, title) if origin else store.fork(at, key, title)
     if as_json:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
-from bough.cli.locate import Place
+from bough.cli.locate import Locator
 from bough.cli.options import json_option, store_options
 from bough.cli.output import console
 from bough.cli.output.text import one_line
@@ -37,7 +37,7 @@ Tell: TypeAlias = Callable[[int, int], None]
 @click.argument("paths", nargs=-1, metavar="[PATH]…", type=click.Path())
 @click.pass_obj
 def command(
-    place: Place, paths: tuple[str, ...], source: str | None, dry_run: bool, again: bool, watch: bool, as_json: bool
+    locator: Locator, paths: tuple[str, ...], source: str | None, dry_run: bool, again: bool, watch: bool, as_json: bool
 ) -> None:
     """Bring in conversations: files, directories and zips of other programs. Without PATH, list what is here.
 
@@ -49,7 +49,7 @@ def command(
         return
     from bough.cli.commands.import_run import Import, follow
 
-    with spooled(paths) as given, place.existing(missing_ok=True) if dry_run else place.store() as store:
+    with spooled(paths) as given, locator.existing(missing_ok=True) if dry_run else locator.store() as store:
         found, failed = resolve(given, source)
         work = Import(store, dry_run=dry_run, again=again)
         tallies = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from bough.cli.locate import Place
+from bough.cli.locate import Locator
 from bough.cli.options import MESSAGE_OR_SESSION, examples, json_option, store_options
 from bough.cli.output.console import data, say
 from bough.cli.output.text import one_line
@@ -20,9 +20,9 @@ from bough.cli.refs import message_id
 @json_option
 @store_options
 @click.pass_obj
-def command(place: Place, name: str, words: tuple[str, ...], remove: bool, as_json: bool) -> None:
+def command(locator: Locator, name: str, words: tuple[str, ...], remove: bool, as_json: bool) -> None:
     """Put a label on a message; without TEXT, print it. `bough search --label` finds it."""
-    with place.existing() as store:
+    with locator.existing() as store:
         id = message_id(store, name)
         if words or remove:
             store.label(id, None if remove else " ".join(words))

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from bough.cli.commands.tree import print_recent, tell_rest
-from bough.cli.locate import Place
+from bough.cli.locate import Locator
 from bough.cli.options import Extent, examples, extent_options, json_option, store_options
 from bough.cli.output.console import data, show
 from bough.cli.output.table import table
@@ -28,9 +28,9 @@ from bough.store import Store
 @json_option
 @store_options
 @click.pass_obj
-def command(place: Place, flat: bool, extent: Extent, as_json: bool) -> None:
+def command(locator: Locator, flat: bool, extent: Extent, as_json: bool) -> None:
     """List conversations, the most recently active last, in the manner of git log."""
-    with place.existing() as store:
+    with locator.existing() as store:
         if flat:
             print_flat(store, extent, as_json)
         else:

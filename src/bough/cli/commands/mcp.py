@@ -8,7 +8,7 @@ import click
 
 from bough.cli.ask.agent import Casting
 from bough.cli.ask.crew import Crew
-from bough.cli.locate import Place
+from bough.cli.locate import Locator
 from bough.cli.options import store_options
 from bough.cli.registry import Commands
 
@@ -18,7 +18,7 @@ from bough.cli.registry import Commands
 @click.option("-m", "--model", help="Who answers, instead of the agent's own model.")
 @store_options
 @click.pass_obj
-def agent(place: Place, name: str, model: str | None) -> None:
+def agent(locator: Locator, name: str, model: str | None) -> None:
     """Serve the agent NAME of the configuration as one MCP tool, on stdin and stdout, until stdin ends.
 
     Every call runs in a session of its own, labelled subagent:NAME:RUN and never continued by itself. It is linked to
@@ -31,7 +31,7 @@ def agent(place: Place, name: str, model: str | None) -> None:
 
     if sys.stdin.isatty():
         console.note("Waiting for an MCP client on stdin. Ctrl+D ends this; `bough run -a` asks an agent by hand.")
-    with place.store() as store, Crew(place) as crew, interruptible():
+    with locator.store() as store, Crew(locator) as crew, interruptible():
         # An agent may be a tool of itself: if each copy started its servers at once, there would be no end of them.
         served = crew.cast(Casting(model=model, agent=name), at_once=False)
         serve(served, store)

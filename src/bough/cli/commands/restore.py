@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from bough.cli.locate import Place
+from bough.cli.locate import Locator
 from bough.cli.options import Deleted, examples, json_option, store_options
 from bough.cli.output.console import data, note, say, show
 from bough.cli.output.table import table
@@ -25,13 +25,13 @@ from bough.store import Store
 @json_option
 @store_options
 @click.pass_obj
-def command(place: Place, names: tuple[str, ...], as_json: bool) -> None:
+def command(locator: Locator, names: tuple[str, ...], as_json: bool) -> None:
     """Bring back what was deleted: by an id or session that was in it, or by its name in the trash.
 
     Without NAME, list what is in the trash.
     """
     restored = []
-    with place.existing() as store:
+    with locator.existing() as store:
         if not names:
             print_trash(store, as_json)
             return

@@ -9,7 +9,7 @@ import click
 from bough.cli.ask.agent import remember
 from bough.cli.ask.choose import Choice, choose, dialog_of, remembered
 from bough.cli.ask.flags import Flags, flags
-from bough.cli.locate import Place, here
+from bough.cli.locate import Locator, here
 from bough.cli.options import examples, json_option
 from bough.errors import Invalid, ProviderError
 from bough.model.values import value
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 @json_option
 @click.pass_obj
 def command(
-    place: Place, words: tuple[str, ...], files: tuple[str, ...], skip_stdin: bool, raw: bool, flags: Flags,
+    locator: Locator, words: tuple[str, ...], files: tuple[str, ...], skip_stdin: bool, raw: bool, flags: Flags,
     as_json: bool,
 ) -> int:  # fmt: skip
     """Ask, in this directory's conversation, which continues where it left off.
@@ -53,7 +53,7 @@ def command(
     if not (asked.is_something or flags.continued or flags.resume):
         raise Invalid('There is nothing to ask. Write: bough run "your question", or bough chat.')
     with interruptible():
-        return nowhere(place, asked, flags) if flags.incognito else kept(place, asked, flags)
+        return nowhere(locator, asked, flags) if flags.incognito else kept(locator, asked, flags)
 
 
 @value
@@ -71,36 +71,36 @@ class Asked:
         return bool("".join(self.words).strip() or self.files or self.stdin.strip())
 
 
-def kept(place: Place, asked: Asked, flags: Flags) -> int:
+def kept(locator: Locator, asked: Asked, flags: Flags) -> int:
     """Asks in a session of the store."""
     from bough.cli.ask.attach import question
     from bough.cli.ask.crew import Crew
     from bough.cli.output.live import Teller
 
-    with place.store() as store, Crew(place) as crew:
+    with locator.store() as store, Crew(locator) as crew:
         wish, words = flags.wish(store, asked.words)
         parts = question(words, asked.files, asked.stdin)
         # Whoever cannot be asked is known before a session is made for it.
         agent = crew.cast(flags.casting, remembered(store, wish, here(), bool(parts)))
         choice = choose(store, wish, here(), bool(parts))
-        remember(choice.session, flags.casting, place.settings())
+        remember(choice.session, flags.casting, locator.settings())
         teller = Teller(raw=asked.raw, silent=asked.as_json)
         if choice.note:
             teller.note(choice.note)
         return answer(agent, choice, parts, teller, asked.as_json)
 
 
-def nowhere(place: Place, asked: Asked, flags: Flags) -> int:
+def nowhere(locator: Locator, asked: Asked, flags: Flags) -> int:
     """Asks in a session that is nowhere. What is continued is read, and nothing is written to it."""
     import bough
     from bough.cli.ask.attach import question
     from bough.cli.ask.crew import Crew
     from bough.cli.output.live import Teller
 
-    with bough.connect(":memory:") as memory, Crew(Place(":memory:", place.config)) as crew:
+    with bough.connect(":memory:") as memory, Crew(Locator(":memory:", locator.config)) as crew:
         session, words = memory.session("incognito"), list(asked.words)
         if flags.is_continuing:
-            with place.existing() as store:
+            with locator.existing() as store:
                 wish, words = flags.wish(store, words)
                 session.record(dialog_of(store, wish, here()))
         parts = question(words, asked.files, asked.stdin)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import click
 
-from bough.cli.locate import Place
+from bough.cli.locate import Locator
 from bough.cli.options import SESSION, examples, json_option, limit_option, store_options
 from bough.cli.output.console import data, note, progress, show, styled
 from bough.cli.output.text import one_line
@@ -38,12 +38,12 @@ from bough.model import ROLES, Hit
 @store_options
 @click.pass_obj
 def command(
-    place: Place, words: tuple[str, ...], limit: int, offset: int, session: str | None, channel: str | None,
+    locator: Locator, words: tuple[str, ...], limit: int, offset: int, session: str | None, channel: str | None,
     role: str | None, label: str | None, since: str | None, until: str | None, best: bool, syntax: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Find the messages that have all of WORDS, the newest first. Signs mean themselves: C++, foo-bar, "quotes"."""
     order: Literal["newest", "best"] = "best" if best else "newest"
-    with place.existing() as store:
+    with locator.existing() as store:
         with progress("Indexing") as tell:
             is_indexed = store.index(tell)
         hits = store.search(

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from bough.cli.locate import Place
+from bough.cli.locate import Locator
 from bough.cli.options import examples, json_option, limit_option, store_options
 from bough.cli.output.console import data, note, show
 from bough.cli.output.table import table
@@ -32,11 +32,11 @@ from bough.store import Store
 @store_options
 @click.pass_obj
 def command(
-    place: Place, limit: int, everything: bool, channel: str | None, here: bool, parent: str | None, subagents: bool,
-    as_json: bool,
+    locator: Locator, limit: int, everything: bool, channel: str | None, here: bool, parent: str | None,
+    subagents: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """List sessions, the most recently used first."""
-    with place.existing() as store:
+    with locator.existing() as store:
         found = store.sessions(
             channel=channel, directory=os.getcwd() if here else None, parent=session_key(store, parent),
             delegates=subagents or parent is not None, limit=None if everything else limit + 1,

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from bough.cli.locate import Place
+from bough.cli.locate import Locator
 from bough.cli.options import MESSAGE_OR_SESSION, examples, json_option, store_options
 from bough.cli.output.console import data, show
 from bough.cli.output.times import iso
@@ -30,9 +30,9 @@ from bough.store import Store
 @json_option
 @store_options
 @click.pass_obj
-def command(place: Place, name: str | None, last: int | None, thinking: bool, tools: bool, as_json: bool) -> None:
+def command(locator: Locator, name: str | None, last: int | None, thinking: bool, tools: bool, as_json: bool) -> None:
     """Print the dialog that leads to message ID, or where a session stands; without ID, the last conversation."""
-    with place.existing() as store:
+    with locator.existing() as store:
         path = store.path(message_id(store, name) if name else latest_id(store), last)
         turns = turns_of(store, path)
     if as_json:

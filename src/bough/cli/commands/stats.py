@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from bough.cli.locate import Place
+from bough.cli.locate import Locator
 from bough.cli.options import SESSION, examples, json_option, limit_option, store_options
 from bough.cli.output.console import columns, data, note, show, styled
 from bough.cli.output.text import counted, cut, one_line, pad, width
@@ -28,9 +28,9 @@ EIGHTHS = " ▏▎▍▌▋▊▉█"
 @json_option
 @store_options
 @click.pass_obj
-def command(place: Place, session: str | None, limit: int, as_json: bool) -> None:
+def command(locator: Locator, session: str | None, limit: int, as_json: bool) -> None:
     """Show how many tokens were used and what they cost: in all, by model, by day and by session."""
-    with place.existing() as store:
+    with locator.existing() as store:
         parts = gathered(store, session_key(store, session))
         size = store.size()
     (total,) = parts.pop("total")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from bough.cli.locate import Place
+from bough.cli.locate import Locator
 from bough.cli.options import MESSAGE_OR_SESSION, examples, json_option, store_options
 from bough.cli.output.console import data, say
 from bough.cli.output.text import one_line
@@ -20,9 +20,9 @@ from bough.store import Store
 @json_option
 @store_options
 @click.pass_obj
-def command(place: Place, name: str, words: tuple[str, ...], as_json: bool) -> None:
+def command(locator: Locator, name: str, words: tuple[str, ...], as_json: bool) -> None:
     """Give the conversation that is called ID, or that message ID belongs to, a title; without TEXT, print it."""
-    with place.existing() as store:
+    with locator.existing() as store:
         session = session_of(store, name)
         title = " ".join(words) or session.title
         if words:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from bough.cli.locate import Place
+from bough.cli.locate import Locator
 from bough.cli.options import MESSAGE_OR_SESSION, Extent, examples, extent_options, json_option, store_options
 from bough.cli.output.console import data, note, on_terminal, show
 from bough.cli.output.text import counted
@@ -27,9 +27,9 @@ EMPTY = 'No messages found. Start a conversation: bough "…", or bring one in: 
 @json_option
 @store_options
 @click.pass_obj
-def command(place: Place, name: str | None, below: bool, extent: Extent, as_json: bool) -> None:
+def command(locator: Locator, name: str | None, below: bool, extent: Extent, as_json: bool) -> None:
     """Draw conversations as trees, the most recently active last; or the tree that message ID stands in."""
-    with place.existing() as store:
+    with locator.existing() as store:
         if name is None:
             print_recent(store, extent, as_json)
             return

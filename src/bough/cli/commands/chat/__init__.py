@@ -8,7 +8,7 @@ import click
 
 from bough.cli.ask.choose import choose, dialog_of
 from bough.cli.ask.flags import Flags, flags
-from bough.cli.locate import Place, here
+from bough.cli.locate import Locator, here
 from bough.cli.options import examples
 
 if TYPE_CHECKING:
@@ -27,28 +27,28 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @flags
 @click.pass_obj
-def command(place: Place, words: tuple[str, ...], files: tuple[str, ...], flags: Flags) -> int:
+def command(locator: Locator, words: tuple[str, ...], files: tuple[str, ...], flags: Flags) -> int:
     """Talk, in this directory's conversation, which continues where it left off; `run` can go on with it any time."""
     if flags.incognito:
-        nowhere = Place(":memory:", place.config)
+        nowhere = Locator(":memory:", locator.config)
         with nowhere.store() as memory:
-            return talk(nowhere, memory, remembered(place, memory, words, flags), files, flags)
-    with place.store() as store:
-        return talk(place, store, words, files, flags)
+            return talk(nowhere, memory, remembered(locator, memory, words, flags), files, flags)
+    with locator.store() as store:
+        return talk(locator, store, words, files, flags)
 
 
-def remembered(place: Place, memory: Store, words: tuple[str, ...], flags: Flags) -> tuple[str, ...]:
+def remembered(locator: Locator, memory: Store, words: tuple[str, ...], flags: Flags) -> tuple[str, ...]:
     """Brings what is continued into a store that is nowhere; the words of the first question."""
     if not flags.is_continuing:
         return words
-    with place.existing() as store:
+    with locator.existing() as store:
         wish, left = flags.wish(store, words)
         dialog = dialog_of(store, wish, here())
     memory.session("cli:incognito", directory=here()).record(dialog)
     return tuple(left)
 
 
-def talk(place: Place, store: Store, words: tuple[str, ...], files: tuple[str, ...], flags: Flags) -> int:
+def talk(locator: Locator, store: Store, words: tuple[str, ...], files: tuple[str, ...], flags: Flags) -> int:
     """Talks until the user has enough; the exit status."""
     from bough.cli.ask.choose import Wish
     from bough.cli.ask.crew import Crew
@@ -57,6 +57,6 @@ def talk(place: Place, store: Store, words: tuple[str, ...], files: tuple[str, .
 
     wish, left = (Wish(), list(words)) if flags.incognito else flags.wish(store, words)
     choice = choose(store, wish, here())
-    with Crew(place) as crew, Talk(store, crew, place.settings(), choice.session, flags) as talking:
+    with Crew(locator) as crew, Talk(store, crew, locator.settings(), choice.session, flags) as talking:
         talking.files = list(files)
         return talking.go(reader(talking), " ".join(left))

@@ -9,6 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bough.locations import state_directory
+
 if TYPE_CHECKING:
     from prompt_toolkit.history import History
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
@@ -74,9 +76,7 @@ def history(kept: bool) -> History:
 
 def history_file() -> Path:
     """Where it is kept."""
-    from platformdirs import user_state_path
-
-    return user_state_path("bough", appauthor=False) / "history"
+    return Path(state_directory(), "history")
 
 
 def keys() -> KeyBindings:
