@@ -7,8 +7,8 @@ Transactions begin and end here. What happens inside one is in the module of its
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from bough import codec
 from bough.codec import column, decode, json_list
@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from datetime import timedelta
     from typing import Self
 
-    from bough.ingest.batches import Work
-    from bough.model.imported import Archive, Brought, Conversation
+    from bough.model.imported import Archive, Conversation, ImportResult
     from bough.protocols import Progress
     from bough.storage.copy import Copied
 
@@ -371,36 +370,15 @@ class Store:
         for kind, value, message, session in rows:
             yield ExternalName(kind, codec.uncolumn(value) or "", ids.get(message), keys.get(session))
 
-    def bring_in(self, told: Conversation | Archive, *, again: bool = False, dry_run: bool = False) -> Brought:
-        """Stores a conversation that happened elsewhere, or an archive. Telling it again adds only what is new in it.
+    def bring_in(self, told: Conversation | Archive, *, again: bool = False, dry_run: bool = False) -> ImportResult:
+        """Stores a conversation of another program, or an archive. Importing it again adds only what is new in it.
 
-        One that was deleted here stays deleted, unless `again`. With `dry_run` nothing is written. What was told before
-        an error stays, as messages that no session reaches, and the next time goes on from there.
+        One that was deleted here stays deleted, unless `again`. With `dry_run` nothing is written. Messages that were
+        stored before an error stay, although no session reaches them, and the next import continues from there.
         """
-        from bough.ingest.batches import lots
-        from bough.model.imported import Brought
+        from bough.ingest.bring_in import bring_in
 
-        work = self._work(told, again)
-        if work.is_unwanted:
-            return Brought("deleted", None)
-        items: Iterable[Any] = told.items
-        for lot in lots(items, work.skipped):
-            if dry_run:
-                work.count(lot)
-            else:
-                work = work.seen(lot) or self._add(work, lot)
-        return work.foresight() if dry_run else self.write(work.finish)
-
-    def _work(self, told: Conversation | Archive, again: bool) -> Work:
-        from bough.ingest.archive import Unpacking
-        from bough.ingest.conversation import Bringing
-        from bough.model.imported import Archive
-
-        return Unpacking(self.db, again) if isinstance(told, Archive) else Bringing(self.db, told, again)
-
-    def _add(self, work: Work, lot: list[Any]) -> Work:
-        drafts = work.drafts(lot)
-        return self.write(lambda now: work.after(lot, drafts, now))
+        return bring_in(self.db, self.write, told, again, dry_run)
 
     # Search ---------------------------------------------------------------------------------------------------------
 

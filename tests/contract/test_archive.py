@@ -13,7 +13,7 @@ import bough
 from bough import Store, assistant, user
 from bough.exporters import jsonl
 from bough.importers import detect
-from bough.model.imported import Archive, Brought
+from bough.model.imported import Archive, ImportResult
 from bough.model.values import replace
 
 
@@ -22,7 +22,7 @@ def exported(store: Store, path: Path) -> Path:
     return path
 
 
-def brought(store: Store, path: Path, **how: Any) -> Brought:
+def brought(store: Store, path: Path, **how: Any) -> ImportResult:
     importer = detect(path)
     assert importer.name == "bough"
     (told,) = importer.read(path)

@@ -9,13 +9,13 @@ import pytest
 
 from bough import Store, Text, Usage, assistant, tool_call, tool_result, user
 from bough.model import Message
-from bough.model.imported import Conversation, Head, Item, Said, Skipped
+from bough.model.imported import Conversation, Head, ImportedMessage, Item, Skipped
 
 T0 = 1_700_000_000_000_250
 
 
-def said(id: str, message: Message, parent: str | None = None, **more: Any) -> Said:
-    return Said(id, message, parent, **{"created_at": T0 + int(id[1:] or 0) * 1_000_000, **more})
+def said(id: str, message: Message, parent: str | None = None, **more: Any) -> ImportedMessage:
+    return ImportedMessage(id, message, parent, **{"created_at": T0 + int(id[1:] or 0) * 1_000_000, **more})
 
 
 def chain(*messages: Message, start: int = 1, **more: Any) -> list[Item]:
@@ -341,7 +341,7 @@ def test_what_cannot_be_written_down_beside_a_conversation_does_not_keep_it_out(
 
 def test_hostile_names_and_texts_survive(store: Store) -> None:
     odd = "\0\ud800" + "x" * 3000
-    item = Said(odd, Message("assistant", (Text(odd),)), model=odd, request_id=odd, label=odd)
+    item = ImportedMessage(odd, Message("assistant", (Text(odd),)), model=odd, request_id=odd, label=odd)
     brought = store.bring_in(Conversation("elsewhere-app", odd, [item], title=odd, agent=odd, directory=odd))
     assert brought.added == 1
     assert store.bring_in(Conversation("elsewhere-app", odd, [item], title=odd)).known == 1

@@ -16,7 +16,7 @@ import bough
 from bough import Store
 from bough.errors import ImporterError
 from bough.importers import get
-from bough.importers.tables import is_sqlite
+from bough.importers.common.sqlite import is_sqlite
 from bough.model import Json
 from bough.model.imported import Skipped
 from tests.importers.sample import Sample, opened

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bough.model import Media, Other, Thinking
-from tests.importers.reading import Told, tell
+from tests.importers.helpers import Told, tell
 from tests.importers.sample import FILES
 from tests.importers.samples.chatgpt import CONVERSATION, zipped
 

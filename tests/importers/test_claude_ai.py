@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bough.model import Media, Text
-from tests.importers.reading import Told, tell
+from tests.importers.helpers import Told, tell
 from tests.importers.sample import FILES
 from tests.importers.samples.claude_ai import CONVERSATION
 

@@ -10,7 +10,7 @@ import pytest
 import bough
 from bough.importers import get
 from bough.model import Media, Other, Text, Thinking, ToolCall, Usage
-from tests.importers.reading import Told, tell
+from tests.importers.helpers import Told, tell
 from tests.importers.sample import FILES
 from tests.importers.samples.claude_code import FORK, PROJECT, REMAPPED, SESSION
 

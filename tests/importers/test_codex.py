@@ -9,7 +9,7 @@ import pytest
 import bough
 from bough.importers import get
 from bough.model import Media, Other, Text, Thinking, ToolCall, Usage
-from tests.importers.reading import Told, tell
+from tests.importers.helpers import Told, tell
 from tests.importers.sample import FILES, append, chop, copied, database
 from tests.importers.samples.codex import DAY, OLDEST, THREAD, fork_in_the_middle, rollout, said
 

@@ -9,7 +9,7 @@ import pytest
 import bough
 from bough.importers import get
 from bough.model import Media, Other, Thinking, Usage
-from tests.importers.reading import Told, tell
+from tests.importers.helpers import Told, tell
 from tests.importers.samples.goose import SESSION, export, newest, older
 
 

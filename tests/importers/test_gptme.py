@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bough.model import Media, Usage
-from tests.importers.reading import Told, tell
+from tests.importers.helpers import Told, tell
 from tests.importers.sample import FILES, copied
 from tests.importers.samples.gptme import HEDGE
 

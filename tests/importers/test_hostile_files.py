@@ -14,11 +14,11 @@ import pytest
 import bough
 from bough import ImporterError, Store
 from bough.importers import detect, get, names
-from bough.importers.files import open_files
-from bough.importers.reading import CHUNK, Line, items, lines, read_json
-from bough.importers.synthetic_ids import parents_first
-from bough.importers.tables import open_tables
-from bough.model.imported import Conversation, Said, Skipped
+from bough.importers.common.files import open_files
+from bough.importers.common.json_reader import CHUNK, Line, json_items, json_lines, read_json
+from bough.importers.common.sqlite import open_tables
+from bough.importers.common.synthetic_ids import parents_first
+from bough.model.imported import Conversation, ImportedMessage, Skipped
 from tests.importers.sample import Sample, halve, opened
 from tests.importers.samples import SAMPLES
 from tests.importers.test_importers import bring
@@ -39,7 +39,7 @@ def zipped(path: Path, fill: Callable[[zipfile.ZipFile], object]) -> Path:
 
 
 def test_a_zip_bomb_does_not_go_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bough.importers.files.SUSPICIOUS_BYTES", 2**24)
+    monkeypatch.setattr("bough.importers.common.files.SUSPICIOUS_BYTES", 2**24)
 
     def fill(archive: zipfile.ZipFile) -> None:
         with archive.open("conversations.json", "w", force_zip64=True) as file:
@@ -124,9 +124,9 @@ def test_deeply_nested_content_is_skipped_not_fatal(store: Store, tmp_path: Path
 
 
 def test_a_line_that_is_too_long_is_skipped_without_being_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bough.importers.reading.LONGEST_LINE", 1000)
+    monkeypatch.setattr("bough.importers.common.json_reader.LONGEST_LINE", 1000)
     stream = io.BytesIO(b'{"a": 1}\n"' + b"x" * 5_000_000 + b'"\n{"b": 2}\n')
-    first, long, last = lines(stream, "file")
+    first, long, last = json_lines(stream, "file")
     assert isinstance(first, Line)
     assert isinstance(last, Line)
     assert (first.value, last.value, last.place) == ({"a": 1}, {"b": 2}, "file:3")
@@ -136,15 +136,15 @@ def test_a_line_that_is_too_long_is_skipped_without_being_held(monkeypatch: pyte
 
 def test_a_list_is_read_item_by_item_and_a_torn_one_up_to_its_tear() -> None:
     whole = json.dumps([{"n": number, "text": "é" * 50_000} for number in range(60)], ensure_ascii=False).encode()
-    numbers = [item if isinstance(item, Skipped) else item["n"] for item in items(io.BytesIO(whole), "list")]
+    numbers = [item if isinstance(item, Skipped) else item["n"] for item in json_items(io.BytesIO(whole), "list")]
     assert numbers == list(range(60))
-    *found, torn = items(io.BytesIO(whole[:-30_000]), "list")
+    *found, torn = json_items(io.BytesIO(whole[:-30_000]), "list")
     assert found == json.loads(whole)[:59]
     assert isinstance(torn, Skipped)
     assert torn.place == "list[59]"
-    assert list(items(io.BytesIO(b" [1, 23 ,\n456]"), "list")) == [1, 23, 456]
+    assert list(json_items(io.BytesIO(b" [1, 23 ,\n456]"), "list")) == [1, 23, 456]
     with pytest.raises(ImporterError, match="not a list"):
-        list(items(io.BytesIO(b'{"a": 1}'), "list"))
+        list(json_items(io.BytesIO(b'{"a": 1}'), "list"))
     with pytest.raises(ImporterError, match="not JSON"):
         read_json(io.BytesIO(b"[1,"), "file")
 
@@ -152,10 +152,10 @@ def test_a_list_is_read_item_by_item_and_a_torn_one_up_to_its_tear() -> None:
 def test_an_item_of_a_list_that_is_no_json_costs_only_itself() -> None:
     bad = ('{"n": NaN}', '{"a" "]}"}', "[" * 100_000 + "]" * 100_000, '{"big": ' + "1" * 5_000 + "}")
     text = json.dumps({"n": 1}) + "," + ",".join(bad) + ', {"n": 2}'
-    first, *skipped, last = items(io.BytesIO(f"[{text}]".encode()), "list")
+    first, *skipped, last = json_items(io.BytesIO(f"[{text}]".encode()), "list")
     assert (first, last) == ({"n": 1}, {"n": 2})
     assert [one.place for one in skipped if isinstance(one, Skipped)] == [f"list[{n}]" for n in range(1, 5)]
-    *_, torn = items(io.BytesIO(f'[{text}, {{"n": '.encode()), "list")
+    *_, torn = json_items(io.BytesIO(f'[{text}, {{"n": '.encode()), "list")
     assert isinstance(torn, Skipped)
     assert "in the middle" in torn.reason
 
@@ -165,7 +165,7 @@ def test_an_export_in_utf_16_is_recognised_and_read(tmp_path: Path) -> None:
     (tmp_path / "conversations.json").write_text(json.dumps([chat], ensure_ascii=False), "utf-16")
     (told,) = detect(tmp_path).read(tmp_path)
     assert isinstance(told, Conversation)
-    assert [item.message.text for item in told.items if isinstance(item, Said)] == ["Grüße"]
+    assert [item.message.text for item in told.items if isinstance(item, ImportedMessage)] == ["Grüße"]
 
 
 def test_what_is_nobodys_is_refused_whatever_it_pretends_to_be(tmp_path: Path) -> None:
@@ -248,5 +248,5 @@ def test_a_bad_item_where_a_window_ends_costs_only_itself(short_of_the_end: int)
     good, bad = json.dumps({"text": "x" * 50}), '{"text": "y", "number": nonsense}'
     before = [good] * ((CHUNK - short_of_the_end) // (len(good) + 1))
     stream = io.BytesIO(f"[{','.join([*before, bad, good, good])}]".encode())
-    found = list(items(stream, "list.json"))
+    found = list(json_items(stream, "list.json"))
     assert [type(one) for one in found] == [*[dict] * len(before), Skipped, dict, dict]

@@ -11,7 +11,7 @@ import pytest
 import bough
 from bough import ImporterError, Store
 from bough.importers import detect, get, names
-from bough.model.imported import Brought, Skipped
+from bough.model.imported import ImportResult, Skipped
 from tests.importers.sample import Sample
 from tests.importers.samples import SAMPLES
 
@@ -23,7 +23,7 @@ class Imported:
     sample: Sample
     path: Path
     store: Store
-    brought: list[Brought]
+    brought: list[ImportResult]
     skipped: list[Skipped]
 
 
@@ -47,9 +47,9 @@ def place(tmp_path: Path) -> Path:
     return tmp_path / "sample"
 
 
-def bring(store: Store, path: Path) -> tuple[list[Brought], list[Skipped]]:
+def bring(store: Store, path: Path) -> tuple[list[ImportResult], list[Skipped]]:
     """Imports a path as the command does; what became of its conversations, and all that was skipped."""
-    brought: list[Brought] = []
+    brought: list[ImportResult] = []
     skipped: list[Skipped] = []
     for told in detect(path).read(path):
         if isinstance(told, Skipped):
@@ -60,7 +60,7 @@ def bring(store: Store, path: Path) -> tuple[list[Brought], list[Skipped]]:
     return brought, skipped
 
 
-def conversations(brought: list[Brought]) -> int:
+def conversations(brought: list[ImportResult]) -> int:
     """Several tellings of one conversation are one; an archive names none, and holds several."""
     archived = sum(one.conversations for one in brought if one.session is None and one.status != "empty")
     return len({one.session for one in brought if one.session}) + archived

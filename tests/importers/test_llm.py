@@ -8,7 +8,7 @@ import pytest
 
 from bough.importers import get
 from bough.model import Media, Other, Thinking, Usage
-from tests.importers.reading import Told, tell
+from tests.importers.helpers import Told, tell
 from tests.importers.sample import database
 from tests.importers.samples.llm import NEW, OLD, both, older, run
 

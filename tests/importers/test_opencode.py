@@ -8,7 +8,7 @@ import pytest
 
 from bough.importers import get
 from bough.model import Media, Other, Text, Usage
-from tests.importers.reading import Told, tell
+from tests.importers.helpers import Told, tell
 from tests.importers.samples.opencode import both, db
 
 

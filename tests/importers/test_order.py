@@ -11,7 +11,7 @@ import pytest
 
 import bough
 from bough.importers import detect
-from bough.importers.order import eldest, last_time, latest_last
+from bough.importers.common.order import eldest, last_time, latest_last
 from bough.model import Json
 from bough.model.imported import Conversation
 from tests.importers.sample import append

@@ -13,7 +13,7 @@ import pytest
 import bough
 from bough import ImporterError, Media, Other, Store, Text, Thinking, ToolCall, ToolResult, Usage
 from bough.importers import get
-from bough.importers.tables import open_tables
+from bough.importers.common.sqlite import open_tables
 from bough.model import Node
 from bough.model.imported import Conversation
 from tests.importers.sample import Sample, opened
@@ -126,7 +126,7 @@ def test_amazon_q_never_reads_the_secrets_beside_it(tmp_path: Path, monkeypatch:
         connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda event: statements.append(event["sql"]))
         return connection
 
-    monkeypatch.setattr("bough.importers.tables.apsw.Connection", traced)
+    monkeypatch.setattr("bough.importers.common.sqlite.apsw.Connection", traced)
     assert [list(told.items) for told in get("amazon-q").read(path) if isinstance(told, Conversation)]
     assert any("conversations" in statement for statement in statements)
     assert not any("auth_kv" in statement or '"state"' in statement for statement in statements)

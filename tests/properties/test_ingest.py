@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import bough
 from bough import Store, Usage
 from bough.model import Message, Role, Text
-from bough.model.imported import Conversation, Said
+from bough.model.imported import Conversation, ImportedMessage
 
 roles: st.SearchStrategy[Role] = st.sampled_from(["user", "assistant", "assistant", "tool_result", "system"])
 parents = st.integers(0, 3)
@@ -19,19 +19,19 @@ counts = st.none() | st.builds(Usage, st.integers(0, 9), st.integers(0, 9))
 
 
 @st.composite
-def told(draw: st.DrawFn) -> list[Said]:
+def told(draw: st.DrawFn) -> list[ImportedMessage]:
     """A tree of messages, parents first; most follow the one before them."""
-    items: list[Said] = []
+    items: list[ImportedMessage] = []
     for number in range(draw(st.integers(1, 14))):
         back = draw(parents)
         parent = None if not items or (back == 3 and draw(st.booleans())) else items[max(0, number - 1 - back % 3)].id
         message = Message(draw(roles), (Text(f"said {number}"),))
-        items.append(Said(f"m{number}", message, parent, 1_700_000_000_000_001 + number, turn=draw(words),
+        items.append(ImportedMessage(f"m{number}", message, parent, 1_700_000_000_000_001 + number, turn=draw(words),
                           usage=draw(counts), finished=draw(st.integers(0, 5)) > 0))  # fmt: skip
     return items
 
 
-def bring(store: Store, items: list[Said]) -> None:
+def bring(store: Store, items: list[ImportedMessage]) -> None:
     replies = [said.id for said in items if said.message.role != "user"]
     store.bring_in(Conversation("elsewhere-app", "c", items, head=replies[-1] if replies else items[0].id))
 
@@ -50,7 +50,7 @@ def kept(store: Store) -> tuple[Any, ...]:
 
 @given(told(), st.lists(st.integers(1, 14), max_size=5))
 @settings(max_examples=150, deadline=None)
-def test_pieces_make_the_same_whole(items: list[Said], cuts: list[int]) -> None:
+def test_pieces_make_the_same_whole(items: list[ImportedMessage], cuts: list[int]) -> None:
     with bough.connect(":memory:") as whole, bough.connect(":memory:") as pieces:
         bring(whole, items)
         for cut in sorted(cuts):

@@ -12,7 +12,7 @@ import pytest
 
 import bough
 from bough import Store, assistant, user
-from bough.model.imported import Conversation, Item, Said
+from bough.model.imported import Conversation, ImportedMessage, Item
 
 T = TypeVar("T")
 MESSAGES = 3_000
@@ -38,7 +38,9 @@ def conversation(at: Callable[[int], object] = lambda _: None, messages: int = M
         for number in range(1, messages + 1):
             at(number)
             message = user(f"question {number}") if number % 2 else assistant(f"answer {number}")
-            yield Said(f"m{number}", message, f"m{number - 1}" if number > 1 else None, 1_700_000_000_000_001 + number)
+            yield ImportedMessage(
+                f"m{number}", message, f"m{number - 1}" if number > 1 else None, 1_700_000_000_000_001 + number
+            )
 
     return Conversation("elsewhere-app", "c1", items())
 

@@ -48,7 +48,7 @@ def get(name: str) -> Importer:
 
 def detect(path: Path) -> Importer:
     """The importer for a file or directory. Raises `ImporterError` when it is not there, or is nobody's."""
-    from bough.importers.tables import has_tables
+    from bough.importers.common.sqlite import has_tables
 
     if not path.exists():
         raise ImporterError(f"There is no file or directory {str(path)!r}.")
@@ -71,8 +71,8 @@ def detect(path: Path) -> Importer:
 
 def complain(path: Path) -> None:
     """Raises `ImporterError` for a zip or a database that nobody can read, and says why."""
-    from bough.importers.files import is_zip, open_files
-    from bough.importers.tables import is_sqlite, open_tables
+    from bough.importers.common.files import is_zip, open_files
+    from bough.importers.common.sqlite import is_sqlite, open_tables
 
     if is_zip(path):
         with open_files(path):

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from bough.errors import FormatError
 from bough.formats.records import KINDS, decode_record
-from bough.importers.files import open_files
-from bough.importers.reading import Line, beginning, lines, parse_or_none
+from bough.importers.common.files import open_files
+from bough.importers.common.json_reader import Line, json_lines, parse_json_or_none, text_start
 from bough.model.imported import Archive, Record, Skipped
 
 
@@ -17,7 +17,7 @@ class Bough:
     title = "bough"
 
     def recognises(self, path: Path) -> bool:
-        first = parse_or_none(beginning(path).split("\n", 1)[0])
+        first = parse_json_or_none(text_start(path).split("\n", 1)[0])
         if not isinstance(first, dict):
             return False
         return {"id", "role", "blocks", "time"} <= first.keys() or (
@@ -35,7 +35,7 @@ class Bough:
 
 def _records(path: Path, name: str) -> Iterator[Record | Skipped]:
     with open_files(path) as files, files.open(name) as stream:
-        for line in lines(stream, name):
+        for line in json_lines(stream, name):
             yield _record(line) if isinstance(line, Line) else line
 
 

@@ -9,12 +9,12 @@ from typing import Any
 from bough.errors import FormatError
 from bough.formats import get
 from bough.formats.payload import as_dict, as_list, optional_list, text_or_none, written
-from bough.importers.reading import parse
-from bough.importers.synthetic_ids import dated
-from bough.importers.tables import Tables, has_tables, open_tables
-from bough.importers.timestamps import from_milliseconds
+from bough.importers.common.json_reader import parse_json
+from bough.importers.common.sqlite import Tables, has_tables, open_tables
+from bough.importers.common.synthetic_ids import dated
+from bough.importers.common.timestamps import from_milliseconds
 from bough.model import Json
-from bough.model.imported import Conversation, Item, Said, Skipped
+from bough.model.imported import Conversation, ImportedMessage, Item, Skipped
 
 SESSION = ("id", "channel", "created_at", "last_active_at", "summary")
 MESSAGE = ("id", "session_id", "role", "content", "tool_calls", "tool_call_id", "created_at")
@@ -57,15 +57,15 @@ def _said(tables: Tables, session: str, id: str, place: str) -> Iterator[Item]:
             continue
         for message in messages:
             name = f"{id}:{row['id']}"
-            yield Said(name, message, parent, from_milliseconds(row["created_at"]))
+            yield ImportedMessage(name, message, parent, from_milliseconds(row["created_at"]))
             parent = name
 
 
 def wire(row: dict[str, Any]) -> dict[str, Json]:
     """A row in the words of OpenAI's chats, whose parts it has. Raises `ValueError` and `FormatError`."""
-    said: dict[str, Json] = {"role": row["role"], "content": parse(row["content"])}
+    said: dict[str, Json] = {"role": row["role"], "content": parse_json(row["content"])}
     if row["tool_calls"]:
-        calls = optional_list(parse(row["tool_calls"]), "tool_calls")
+        calls = optional_list(parse_json(row["tool_calls"]), "tool_calls")
         said["tool_calls"] = [_call(as_dict(call, "a tool call")) for call in calls]
     if row["role"] == "tool":
         said["tool_call_id"] = text_or_none(row["tool_call_id"]) or ""

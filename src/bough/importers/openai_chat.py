@@ -13,12 +13,22 @@ from typing import IO
 from bough.errors import FormatError
 from bough.formats import get
 from bough.formats.payload import text_or_none
-from bough.importers.files import open_files
-from bough.importers.reading import LOOKED_AT, Line, beginning, items, lines, parse_or_none, read_json, recoded, text_of
-from bough.importers.synthetic_ids import chained
-from bough.importers.timestamps import from_seconds
+from bough.importers.common.files import open_files
+from bough.importers.common.json_reader import (
+    LOOKED_AT,
+    Line,
+    as_utf8,
+    decode_text,
+    json_items,
+    json_lines,
+    parse_json_or_none,
+    read_json,
+    text_start,
+)
+from bough.importers.common.synthetic_ids import chained
+from bough.importers.common.timestamps import from_seconds
 from bough.model import Json
-from bough.model.imported import Conversation, Item, Said, Skipped
+from bough.model.imported import Conversation, ImportedMessage, Item, Skipped
 
 ROLES = {"system", "developer", "user", "assistant", "tool", "function"}
 
@@ -28,9 +38,11 @@ class OpenAIChats:
     title = "OpenAI-style chats"
 
     def recognises(self, path: Path) -> bool:
-        text = beginning(path)
+        text = text_start(path)
         first = text.split("\n", 1)[0]
-        return is_chat_file(parse_or_none(first)) or is_chat_file(parse_or_none(text)) or looks_like_chat(text)
+        return (
+            is_chat_file(parse_json_or_none(first)) or is_chat_file(parse_json_or_none(text)) or looks_like_chat(text)
+        )
 
     def places(self) -> list[Path]:
         return []
@@ -43,7 +55,7 @@ class OpenAIChats:
 
 
 def read_chats(stream: IO[bytes], place: str) -> Iterator[Conversation | Skipped]:
-    stream = recoded(stream)
+    stream = as_utf8(stream)
     for one, here in _chats(stream, place):
         if isinstance(one, Skipped):
             yield one
@@ -58,13 +70,13 @@ def _chats(stream: IO[bytes], place: str) -> Iterator[tuple[Json | Skipped, str]
     start = bytes(stream.peek(LOOKED_AT)) if hasattr(stream, "peek") else b""
     if not start.lstrip().startswith(b"["):
         # The first line does not end its object: the file is one object, laid out over lines.
-        if parse_or_none(text_of(start.lstrip().split(b"\n", 1)[0])) is None:
+        if parse_json_or_none(decode_text(start.lstrip().split(b"\n", 1)[0])) is None:
             yield read_json(stream, place), place
         else:
-            for line in lines(stream, place):
+            for line in json_lines(stream, place):
                 yield (line.value, line.place) if isinstance(line, Line) else (line, line.place)
         return
-    found = list(items(stream, place)) if looks_like_messages(start) else items(stream, place)
+    found = list(json_items(stream, place)) if looks_like_messages(start) else json_items(stream, place)
     if isinstance(found, list):
         yield {"messages": [item for item in found if not isinstance(item, Skipped)]}, place
         yield from ((item, place) for item in found if isinstance(item, Skipped))
@@ -124,7 +136,9 @@ def _said(chat: dict[str, Json], names: list[str], place: str) -> Iterator[Item]
             continue
         for part, one in enumerate(decoded):
             id = f"{name}.{part}" if part else name
-            yield Said(id, one, parent, model=text_or_none(chat.get("model")) if one.role == "assistant" else None)
+            yield ImportedMessage(
+                id, one, parent, model=text_or_none(chat.get("model")) if one.role == "assistant" else None
+            )
             parent = id
 
 

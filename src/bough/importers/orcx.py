@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from bough.formats.payload import text_or_none
-from bough.importers.reading import parse
-from bough.importers.synthetic_ids import chained, dated
-from bough.importers.tables import has_tables, open_tables
-from bough.importers.timestamps import from_iso
+from bough.importers.common.json_reader import parse_json
+from bough.importers.common.sqlite import has_tables, open_tables
+from bough.importers.common.synthetic_ids import chained, dated
+from bough.importers.common.timestamps import from_iso
 from bough.model import Json, Message, Role, Text
-from bough.model.imported import Conversation, Item, Said, Skipped
+from bough.model.imported import Conversation, ImportedMessage, Item, Skipped
 
 COLUMNS = ("id", "model", "agent", "title", "messages", "total_tokens", "total_cost", "created_at", "updated_at")
 ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
@@ -33,7 +33,7 @@ class Orcx:
             for row in tables.rows("conversations", COLUMNS, order="updated_at,rowid"):
                 place = f"{path.name}: conversations {row['id']}"
                 try:
-                    messages = parse(row["messages"] or "")
+                    messages = parse_json(row["messages"] or "")
                 except ValueError as error:
                     yield Skipped(place, f"Its messages are not JSON: {error}", row)
                     continue
@@ -64,7 +64,9 @@ def _said(id: str, model: str | None, messages: list[Json], place: str) -> Itera
         if role is None:
             yield Skipped(f"{place} message {number}", f"The role {item.get('role')!r} is not known; kept as a note.")
         message = Message(role or "system", (Text(item["content"], extra=None if role else item),))
-        yield Said(name, message, parent, from_iso(item.get("timestamp")), model=model if role == "assistant" else None)
+        yield ImportedMessage(
+            name, message, parent, from_iso(item.get("timestamp")), model=model if role == "assistant" else None
+        )
         parent = name
 
 

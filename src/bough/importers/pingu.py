@@ -13,13 +13,13 @@ from bough.errors import FormatError
 from bough.formats import get
 from bough.formats.payload import as_dict, as_list, as_text, count, text_or_none
 from bough.formats.types import Decoded, Provenance
-from bough.importers.order import latest_last
-from bough.importers.reading import parse, parse_or_none
-from bough.importers.synthetic_ids import dated
-from bough.importers.tables import Tables, has_tables, open_tables
-from bough.importers.timestamps import from_iso
+from bough.importers.common.json_reader import parse_json, parse_json_or_none
+from bough.importers.common.order import latest_last
+from bough.importers.common.sqlite import Tables, has_tables, open_tables
+from bough.importers.common.synthetic_ids import dated
+from bough.importers.common.timestamps import from_iso
 from bough.model import Block, Json, Message, Other, Text, ToolCall, Usage, user
-from bough.model.imported import Conversation, Item, Said, Skipped
+from bough.model.imported import Conversation, ImportedMessage, Item, Skipped
 from bough.model.keys import parse_key
 
 SESSION = ("id", "title", "model", "summary", "summary_up_to", "created_at", "updated_at")
@@ -68,8 +68,8 @@ def conversation(tables: Tables, sessions: dict[str, dict[str, Any]], key: str, 
 def _said(tables: Tables, session: dict[str, Any], place: str) -> Iterator[Item]:
     parent: str | None = None
     for item in (*_messages(tables, session, place), *_turns(tables, session, place)):
-        if isinstance(item, Said):
-            item = Said(item.id, item.message, parent, item.created_at, turn=item.turn, model=item.model,
+        if isinstance(item, ImportedMessage):
+            item = ImportedMessage(item.id, item.message, parent, item.created_at, turn=item.turn, model=item.model,
                         provider=item.provider, usage=item.usage)  # fmt: skip
             parent = item.id
         yield item
@@ -79,16 +79,18 @@ def _turns(tables: Tables, session: dict[str, Any], place: str) -> Iterator[Item
     # By number: the times are to the second, and say nothing of the order within one.
     for row in tables.rows("turns", TURN, order="id", session_id=session["id"]):
         name, time = f"{name_of(session)}:{row['id']}", from_iso(row["created_at"])
-        yield Said(f"{name}:user", user(row["user_message"] or ""), created_at=time, turn=name)
+        yield ImportedMessage(f"{name}:user", user(row["user_message"] or ""), created_at=time, turn=name)
         try:
-            read = decode(parse(row["response_json"] or ""))
+            read = decode(parse_json(row["response_json"] or ""))
         except (ValueError, FormatError) as error:
             yield Skipped(f"{place}: turns {row['id']}", f"The reply: {error}", row["response_json"])
             continue
         about = read.provenance
         for number, message in enumerate(read.messages):
-            yield Said(f"{name}:{number}", message, created_at=time, turn=name, model=about.model or row["model"],
-                       provider=about.provider, usage=None if number else about.usage)  # fmt: skip
+            yield ImportedMessage(
+                f"{name}:{number}", message, created_at=time, turn=name, model=about.model or row["model"],
+                provider=about.provider, usage=None if number else about.usage,
+            )  # fmt: skip
 
 
 def decode(reply: Json) -> Decoded:
@@ -120,14 +122,14 @@ def _messages(tables: Tables, session: dict[str, Any], place: str) -> Iterator[I
     chat = get("openai.chat").decode
     for row in tables.rows("messages", MESSAGE, order="rowid", session_id=session["id"]):
         wire = {name: row[name] for name in ("role", "content", "tool_call_id", "name") if row[name] is not None}
-        if calls := parse_or_none(row["tool_calls"]):
+        if calls := parse_json_or_none(row["tool_calls"]):
             wire["tool_calls"] = calls
         try:
             (message,) = chat([{"content": None, **wire}]).messages
         except (ValueError, FormatError) as error:
             yield Skipped(f"{place}: messages {row['id']}", str(error), row)
             continue
-        yield Said(f"{name_of(session)}:m:{row['id']}", message, created_at=from_iso(row["created_at"]),
+        yield ImportedMessage(f"{name_of(session)}:m:{row['id']}", message, created_at=from_iso(row["created_at"]),
                    model=row["model"])  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What is brought into a store comes in lots: as much as fits into memory and a short transaction."""
+"""Batches of an import: as much as fits into memory and a short transaction."""
 
 from __future__ import annotations
 
@@ -8,59 +8,61 @@ from typing import Any, Protocol, TypeVar
 from bough.codec.encode import Draft, draft
 from bough.errors import Invalid
 from bough.model import Block, Media, Message, Node, Text, Thinking, ToolCall, ToolResult
-from bough.model.imported import Brought, Said, Skipped
+from bough.model.imported import ImportedMessage, ImportResult, Skipped
 
 MESSAGES = 500
 BYTES = 4_000_000
-SKIPPED_KEPT = 1_000
+SKIPPED_WITH_CONTENT = 1_000
+SMALL_BLOCK = 200
+"""Assumed size of a block without text or data."""
 
 T = TypeVar("T")
 
 
-class Work(Protocol):
-    """A conversation or an archive on its way into a store, lot by lot."""
+class Ingestion(Protocol):
+    """An import in progress of one conversation or archive, batch by batch."""
 
     skipped: list[Skipped]
-    """Of what was told, what could not be kept."""
+    """Items that could not be stored."""
 
     @property
-    def is_unwanted(self) -> bool:
-        """Whether it was deleted here, and nobody asks for it again."""
+    def is_deleted(self) -> bool:
+        """Whether it was deleted here and is not wanted again."""
 
-    def seen(self, lot: list[Any]) -> Work | None:
-        """The work when a lot is known as it is; None when there may be something to store."""
+    def skip_known(self, batch: list[Any]) -> Ingestion | None:
+        """The state after a batch that is stored already; None if the batch may have something new."""
 
-    def drafts(self, lot: list[Any]) -> dict[str, Draft]:
-        """What may be new of a lot, hashed and compressed before the transaction begins."""
+    def prepare(self, batch: list[Any]) -> dict[str, Draft]:
+        """The messages of a batch that may be new, hashed and compressed, by id. Runs before the transaction."""
 
-    def after(self, lot: list[Any], drafts: dict[str, Draft], now: int) -> Work:
-        """The work when a lot is stored, inside a transaction. This one stays as it is: transactions are retried."""
+    def store(self, batch: list[Any], drafts: dict[str, Draft], now: int) -> Ingestion:
+        """Stores a batch in a transaction; the state afterwards. `self` stays as it is: transactions are retried."""
 
-    def count(self, lot: list[Any]) -> None:
-        """Says what would be new of a lot, and stores nothing."""
+    def preview(self, batch: list[Any]) -> None:
+        """Counts what is new in a batch and stores nothing."""
 
-    def foresight(self) -> Brought:
-        """What would become of everything that was counted."""
+    def preview_result(self) -> ImportResult:
+        """The expected result of everything that was previewed."""
 
-    def finish(self, now: int) -> Brought:
-        """Makes the sessions stand where they should, inside the last transaction."""
+    def finish(self, now: int) -> ImportResult:
+        """Updates the sessions, inside the last transaction."""
 
 
-def lots(items: Iterable[T | Skipped], skipped: list[Skipped]) -> Iterator[list[T]]:
-    """Things of the same kind, some at a time; what was skipped is put aside."""
-    lot: list[T] = []
+def batches(items: Iterable[T | Skipped], skipped: list[Skipped]) -> Iterator[list[T]]:
+    """Cuts items into batches of one type each. Skipped ones are appended to `skipped`."""
+    batch: list[T] = []
     size = 0
     for item in items:
         if isinstance(item, Skipped):
-            note(skipped, item)
+            note_skipped(skipped, item)
             continue
-        if lot and (type(lot[-1]) is not type(item) or len(lot) >= MESSAGES or size >= BYTES):
-            yield lot
-            lot, size = [], 0
-        lot.append(item)
-        size += _size(item.message) if isinstance(item, (Said, Node)) else 0
-    if lot:
-        yield lot
+        if batch and (type(batch[-1]) is not type(item) or len(batch) >= MESSAGES or size >= BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(item)
+        size += _size(item.message) if isinstance(item, (ImportedMessage, Node)) else 0
+    if batch:
+        yield batch
 
 
 def _size(message: Message) -> int:
@@ -77,28 +79,26 @@ def _block_size(block: Block) -> int:
             return sum(map(_block_size, block.content))
         case Media():
             return len(block.data or b"")
-    return 200
+    return SMALL_BLOCK
 
 
-def note(skipped: list[Skipped], one: Skipped) -> None:
-    """Remembers what was skipped; after so many, without what it says."""
-    skipped.append(one if len(skipped) < SKIPPED_KEPT else Skipped(one.place, one.reason))
+def note_skipped(skipped: list[Skipped], one: Skipped) -> None:
+    """Appends a skipped item; without its content once there are many, so that a broken file cannot fill the memory."""
+    skipped.append(one if len(skipped) < SKIPPED_WITH_CONTENT else Skipped(one.place, one.reason))
 
 
-def drafts(messages: Iterable[Said | Node], skipped: list[Skipped]) -> dict[str, Draft]:
-    """Messages hashed and compressed, before a transaction begins. One that cannot be kept is skipped.
-
-    So is one whose name another message of the lot has: a mistake of the other program, which is not hidden.
-    """
-    found: dict[str, Draft] = {}
+def draft_messages(messages: Iterable[ImportedMessage | Node], skipped: list[Skipped]) -> dict[str, Draft]:
+    """Messages hashed and compressed, by id. Invalid ones are skipped, and so is a second message with the same id."""
+    drafts: dict[str, Draft] = {}
     first: dict[str, Message] = {}
     for one in messages:
         if first.setdefault(one.id, one.message) is not one.message:
+            # The same id with the same content is a repetition; with other content it is an error of the source.
             if first[one.id] != one.message:
-                note(skipped, Skipped(one.id, "Left out: another message has the same name."))
+                note_skipped(skipped, Skipped(one.id, "Left out: another message has the same id."))
             continue
         try:
-            found[one.id] = draft(one.message)
+            drafts[one.id] = draft(one.message)
         except (Invalid, RecursionError) as error:
-            note(skipped, Skipped(one.id, str(error)))
-    return found
+            note_skipped(skipped, Skipped(one.id, str(error)))
+    return drafts

@@ -1,8 +1,8 @@
-"""Conversations that happened elsewhere, on their way in: the known is recognised, the new becomes nodes and turns.
+"""Import of one conversation: known messages are recognised, new ones become nodes and turns.
 
-Every message keeps the name that the other program gave it (`external_ids`, under the source), and every session the
-name of its conversation together with the message where the last import left it. A name with nothing behind it was
-deleted here. What "grown" and "deleted" mean is decided in docs/decisions/0009.
+`external_ids` keeps the source's id of every message, and that of every session together with the message where the
+last import left it. An id without a message behind it was deleted here. Decision record 0009 defines "grown" and
+"deleted".
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from bough.codec import column, json_list
 from bough.codec.encode import Draft
 from bough.db import Database
 from bough.ingest import sessions
-from bough.ingest.batches import drafts, note
-from bough.ingest.matching import Known, is_outgrown, twin
-from bough.ingest.turns import Runs
-from bough.model.imported import Brought, Conversation, Outcome, Said, Skipped
+from bough.ingest.batches import draft_messages, note_skipped
+from bough.ingest.matching import KnownMessage, find_replay, has_grown
+from bough.ingest.turns import ImportedTurns
+from bough.model.imported import Conversation, ImportedMessage, ImportResult, Outcome, Skipped
 from bough.model.keys import subagent_label
 from bough.model.values import workpiece
 from bough.storage import trash, turns
@@ -25,220 +25,246 @@ from bough.storage.messages import Entry, insert, next_number
 
 @workpiece
 class Batch:
-    """What one transaction adds."""
+    """The additions of one transaction."""
 
     first: int
-    """The number of its first message; the others follow."""
-    known: dict[str, Known]
-    places: dict[str, int | None]
-    """The numbers of the messages that were met or made in it."""
+    """The number of the first new message; the others follow."""
+    known: dict[str, KnownMessage]
+    numbers: dict[str, int | None]
+    """The numbers of the messages that this transaction has matched or added, by external id."""
     entries: list[Entry]
     names: list[tuple[str, int]]
-    outgrown: list[tuple[int, int]]
-    """Messages of which there is more now: the number before, and the number of the whole."""
+    """The external ids of the new messages."""
+    grown: list[tuple[int, int]]
+    """The number of a shorter message, and that of the one that replaces it."""
 
 
-def subagents_label(told: Conversation) -> str | None:
-    """What is put on every message of a subagent's conversation, so that lists can leave it out."""
-    if told.parent is None:
-        return None
-    return subagent_label(told.agent or "unknown", told.id.rpartition(":")[2])
+class ConversationIngestion:
+    """The import of one conversation. `store` and `finish` run inside a transaction that the caller holds."""
 
-
-class Bringing:
-    """One conversation on its way in. `after` and `finish` run inside a transaction that the caller holds."""
-
-    def __init__(self, db: Database, told: Conversation, again: bool = False) -> None:
+    def __init__(self, db: Database, conversation: Conversation, again: bool = False) -> None:
         self.db = db
-        self.told = told
+        self.conversation = conversation
         self.again = again
         self.skipped: list[Skipped] = []
         self.added = self.known = 0
         self.last: int | None = None
         self._deleted: dict[str, int | None] = {}
-        self._runs: Runs | None = None
-        self._made = False
-        self._lost: list[Skipped] = []
-        self._label = subagents_label(told)
+        """For each message that was deleted here, the nearest ancestor that is left."""
+        self._turns: ImportedTurns | None = None
+        self._made_session = False
+        self._orphans: list[Skipped] = []
+        self._label = label_of_subagent(conversation)
 
     @property
-    def is_unwanted(self) -> bool:
-        """Whether it was deleted here."""
-        return not self.again and sessions.was_deleted(self.db, self.told.source, self.told.id)
+    def is_deleted(self) -> bool:
+        """Whether it was deleted here and is not wanted again."""
+        return not self.again and sessions.was_deleted(self.db, self.conversation.source, self.conversation.id)
 
-    def seen(self, lot: list[Said]) -> Bringing | None:
-        """The work when all of these messages are known as they are; None when there is something to store."""
-        batch, work = self._batch(lot), copy(self)
-        for said in lot:
-            met = batch.known.get(said.id)
-            if met is None or met.n is None or is_outgrown(self.db, met, said.message, self._parent_of(batch, said)):
+    # Steps ----------------------------------------------------------------------------------------------------------
+
+    def skip_known(self, messages: list[ImportedMessage]) -> ConversationIngestion | None:
+        """The state after messages that are all stored already; None if there is something to store."""
+        batch, after = self._batch(messages), copy(self)
+        for imported in messages:
+            known = batch.known.get(imported.id)
+            if known is None or known.n is None or self._has_grown(batch, known, imported):
                 return None
-            work._see(met)
-        return work
+            after._pass(known)
+        return after
 
-    def drafts(self, lot: list[Said]) -> dict[str, Draft]:
-        """What may be new of some messages, hashed and compressed."""
-        known = self._batch(lot).known
-        return drafts((said for said in lot if not (said.id in known and known[said.id].continued)), self.skipped)
+    def prepare(self, messages: list[ImportedMessage]) -> dict[str, Draft]:
+        """The messages that may be new, hashed and compressed."""
+        known = self._batch(messages).known
+        # A known message that another one follows cannot grow, so it needs no draft.
+        return draft_messages(
+            (one for one in messages if not (one.id in known and known[one.id].continued)), self.skipped
+        )
 
-    def after(self, lot: list[Said], drafts: dict[str, Draft], now: int) -> Bringing:
-        """The work when what is new of some messages is stored. This one stays as it is: transactions are retried."""
-        work = copy(self)
-        work._runs, work._lost = None, [*self._lost]
-        work._add(lot, drafts, now)
-        return work
+    def store(self, messages: list[ImportedMessage], drafts: dict[str, Draft], now: int) -> ConversationIngestion:
+        """The state after new messages are stored. `self` stays as it is: transactions are retried."""
+        after = copy(self)
+        after._turns, after._orphans = None, [*self._orphans]
+        after._add(messages, drafts, now)
+        return after
 
-    def _add(self, lot: list[Said], drafts: dict[str, Draft], now: int) -> None:
-        batch = self._batch(lot)
-        for said in lot:
-            self._take(batch, said, drafts.get(said.id), now)
-        if not batch.entries:
-            return
-        insert(self.db, batch.entries, now)
-        self._name(batch.names)
-        self._turns(now).write(now)
-        for before, whole in batch.outgrown:
-            self._replace(before, whole, now)
-        self.added += len(batch.entries)
-
-    def count(self, lot: list[Said]) -> None:
-        """Says what would be new of some messages, and stores nothing."""
-        batch = self._batch(lot)
-        for said in lot:
-            met = batch.known.get(said.id)
-            if met is None or (met.n is None and self.again):
+    def preview(self, messages: list[ImportedMessage]) -> None:
+        """Counts the new ones of some messages and stores nothing."""
+        batch = self._batch(messages)
+        for imported in messages:
+            known = batch.known.get(imported.id)
+            if known is None or (known.n is None and self.again):
                 self.added += 1
-                batch.known[said.id] = Known(0)
+                batch.known[imported.id] = KnownMessage(0)
             else:
                 self.known += 1
 
-    def finish(self, now: int) -> Brought:
-        """Makes the sessions stand where the other program's stand, if everything was told."""
+    def preview_result(self) -> ImportResult:
+        """The expected result of the messages that were previewed."""
         if not self.added + self.known:
-            return self._report("empty")
-        _, made = sessions.own_session(self.db, self.told, now)
-        main, elsewhere = sessions.stand(self.db, self.told, self.find, self.last, self._all_skipped, self.again, now)
-        return self._report("new" if made or self._made else "grown" if self.added else "known", main, elsewhere)
+            return self._result("empty")
+        kind = sessions.conversation_kind(self.conversation.source)
+        row = self.db.row("find_external", kind, column(self.conversation.id))
+        return self._result("new" if row is None else "grown" if self.added else "known")
 
-    def foresight(self) -> Brought:
-        """What would become of it."""
+    def finish(self, now: int) -> ImportResult:
+        """Moves the sessions to where they stand in the other program."""
         if not self.added + self.known:
-            return self._report("empty")
-        row = self.db.row("find_external", sessions.kind_of(self.told.source), column(self.told.id))
-        return self._report("new" if row is None else "grown" if self.added else "known")
+            return self._result("empty")
+        _, made = sessions.main_session(self.db, self.conversation, now)
+        main, elsewhere = sessions.update_sessions(
+            self.db, self.conversation, self.find, self.last, self._all_skipped, self.again, now
+        )
+        status: Outcome = "new" if made or self._made_session else "grown" if self.added else "known"
+        return self._result(status, main, elsewhere)
 
-    def _report(self, status: Outcome, session: str | None = None, elsewhere: str | None = None) -> Brought:
-        return Brought(status, session, elsewhere, self.added, self.known, self._all_skipped)
+    def _result(self, status: Outcome, session: str | None = None, elsewhere: str | None = None) -> ImportResult:
+        return ImportResult(status, session, elsewhere, self.added, self.known, self._all_skipped)
 
     @property
     def _all_skipped(self) -> tuple[Skipped, ...]:
-        return (*self.skipped, *self._lost)
+        return (*self.skipped, *self._orphans)
 
-    def find(self, name: str) -> int | None:
-        """The number of a message that was told, or of the nearest before it that is left."""
-        if name in self._deleted:
-            return self._deleted[name]
-        row = self.db.row("find_external", self.told.source, column(name))
+    def find(self, id: str) -> int | None:
+        """The number of an imported message; of its nearest ancestor that is left, if it was deleted."""
+        if id in self._deleted:
+            return self._deleted[id]
+        row = self.db.row("find_external", self.conversation.source, column(id))
         return None if row is None else row[0]
 
-    # One message ----------------------------------------------------------------------------------------------------
+    # One transaction ------------------------------------------------------------------------------------------------
 
-    def _batch(self, lot: list[Said]) -> Batch:
-        wanted = {name for one in lot for name in (one.id, one.parent, one.covers) if name is not None}
-        names = {column(name) or "": name for name in wanted}
-        rows = self.db.rows("brought", self.told.source, json_list(names))
-        known = {names[row[0]]: Known(row[1], row[2], bool(row[3])) for row in rows}
+    def _add(self, messages: list[ImportedMessage], drafts: dict[str, Draft], now: int) -> None:
+        batch = self._batch(messages)
+        for imported in messages:
+            self._take(batch, imported, drafts.get(imported.id), now)
+        if not batch.entries:
+            return
+        insert(self.db, batch.entries, now)
+        self._give_names(batch.names)
+        self._own_turns(now).write(now)
+        for before, whole in batch.grown:
+            self._replace(before, whole, now)
+        self.added += len(batch.entries)
+
+    def _batch(self, messages: list[ImportedMessage]) -> Batch:
+        wanted = {id for one in messages for id in (one.id, one.parent, one.covers) if id is not None}
+        ids = {column(id) or "": id for id in wanted}
+        rows = self.db.rows("brought", self.conversation.source, json_list(ids))
+        known = {ids[row[0]]: KnownMessage(row[1], row[2], bool(row[3])) for row in rows}
         return Batch(next_number(self.db), known, {}, [], [], [])
 
-    def _take(self, batch: Batch, said: Said, drafted: Draft | None, now: int) -> None:
-        if said.id in batch.places:
+    def _take(self, batch: Batch, imported: ImportedMessage, draft: Draft | None, now: int) -> None:
+        """Decides what a message is: a repetition, deleted here, known, a replay of another one, new, or invalid."""
+        if imported.id in batch.numbers:
             self.known += 1
             return
-        parent = self._parent(batch, said)
-        met = batch.known.get(said.id)
-        if met is not None and met.n is None and not self.again:
-            self._deleted[said.id] = parent
+        parent = self._parent(batch, imported)
+        known = batch.known.get(imported.id)
+        if known is not None and known.n is None and not self.again:
+            self._deleted[imported.id] = parent
             self.known += 1
-        elif met is not None and met.n is not None and not is_outgrown(self.db, met, said.message, parent):
-            self._see(met)
-            batch.places[said.id] = met.n
-        elif (same := self._same(batch, said, parent, now)) is not None:
-            self._name([(said.id, same)])
-            self.known, self.last = self.known + 1, same
-            batch.places[said.id] = same
-        elif drafted is not None:
-            self._new(batch, said, drafted, parent, None if met is None else met.n, now)
-        else:  # it cannot be stored; what follows it follows what was before it
-            batch.places[said.id] = parent
+        elif known is not None and known.n is not None and not has_grown(self.db, known, imported.message, parent):
+            self._pass(known)
+            batch.numbers[imported.id] = known.n
+        elif (replayed := self._replayed(batch, imported, parent, now)) is not None:
+            self._give_names([(imported.id, replayed)])
+            self.known, self.last = self.known + 1, replayed
+            batch.numbers[imported.id] = replayed
+        elif draft is not None:
+            self._new(batch, imported, draft, parent, None if known is None else known.n, now)
+        else:  # It cannot be stored: its children follow its parent.
+            batch.numbers[imported.id] = parent
 
-    def _parent(self, batch: Batch, said: Said) -> int | None:
-        """The number of the message before, or of the nearest before that which is left. One never told is noted."""
-        name = said.parent
-        if name is not None and name not in batch.places and name not in self._deleted and name not in batch.known:
-            note(self._lost, Skipped(said.id, f"Begins a tree: {name!r}, which it follows, was not told."))
-        return self._parent_of(batch, said)
+    def _parent(self, batch: Batch, imported: ImportedMessage) -> int | None:
+        """The number of the parent, or of its nearest ancestor that is left. A missing parent is reported."""
+        id = imported.parent
+        if id is not None and id not in batch.numbers and id not in self._deleted and id not in batch.known:
+            note_skipped(self._orphans, Skipped(imported.id, f"Begins a tree: its parent {id!r} is missing."))
+        return self._parent_number(batch, imported)
 
-    def _parent_of(self, batch: Batch, said: Said) -> int | None:
-        if said.parent is None or said.parent in batch.places:
-            return None if said.parent is None else batch.places[said.parent]
-        known = batch.known.get(said.parent)
-        return self._deleted.get(said.parent) if known is None or known.n is None else known.n
+    def _parent_number(self, batch: Batch, imported: ImportedMessage) -> int | None:
+        if imported.parent is None or imported.parent in batch.numbers:
+            return None if imported.parent is None else batch.numbers[imported.parent]
+        known = batch.known.get(imported.parent)
+        return self._deleted.get(imported.parent) if known is None or known.n is None else known.n
 
-    def _see(self, met: Known) -> None:
+    def _has_grown(self, batch: Batch, known: KnownMessage, imported: ImportedMessage) -> bool:
+        return has_grown(self.db, known, imported.message, self._parent_number(batch, imported))
+
+    def _pass(self, known: KnownMessage) -> None:
         self.known += 1
-        if met.n is not None:
-            self.last = met.n
+        if known.n is not None:
+            self.last = known.n
 
     def _new(
-        self, batch: Batch, said: Said, drafted: Draft, parent: int | None, instead_of: int | None, now: int
+        self,
+        batch: Batch,
+        imported: ImportedMessage,
+        draft: Draft,
+        parent: int | None,
+        replaces: int | None,
+        now: int,
     ) -> None:
         n = batch.first + len(batch.entries)
         entry = Entry(
-            said.message, drafted, label=said.label or self._label, created_at=said.created_at, kind=said.kind,
-            covers=self._covers(batch, said), turn=self._turn(said, n, parent, instead_of, now),
+            imported.message, draft, label=imported.label or self._label, created_at=imported.created_at,
+            kind=imported.kind, covers=self._covers(batch, imported),
+            turn=self._turn(imported, n, parent, replaces, now),
         )  # fmt: skip
         if parent is not None and parent >= batch.first:
             entry.after = parent - batch.first
         else:
             entry.parent = parent
         batch.entries.append(entry)
-        batch.names.append((said.id, n))
-        batch.places[said.id] = self.last = n
-        if instead_of is not None:
-            batch.outgrown.append((instead_of, n))
+        batch.names.append((imported.id, n))
+        batch.numbers[imported.id] = self.last = n
+        if replaces is not None:
+            batch.grown.append((replaces, n))
 
-    def _turn(self, said: Said, n: int, parent: int | None, instead_of: int | None, now: int) -> int | None:
-        runs = self._turns(now)  # also for a summary, which belongs to no turn: its session must be there
-        return None if said.kind == "summary" else runs.of(said, n, parent, instead_of)
+    def _turn(
+        self, imported: ImportedMessage, n: int, parent: int | None, replaces: int | None, now: int
+    ) -> int | None:
+        own = self._own_turns(now)  # Also for a summary, which belongs to no turn: this makes the session.
+        return None if imported.kind == "summary" else own.assign(imported, n, parent, replaces)
 
-    def _covers(self, batch: Batch, said: Said) -> int | None:
-        if said.covers is None:
+    def _covers(self, batch: Batch, imported: ImportedMessage) -> int | None:
+        if imported.covers is None:
             return None
-        if said.covers in batch.places:
-            return batch.places[said.covers]
-        known = batch.known.get(said.covers)
+        if imported.covers in batch.numbers:
+            return batch.numbers[imported.covers]
+        known = batch.known.get(imported.covers)
         return None if known is None else known.n
 
-    def _name(self, names: list[tuple[str, int]]) -> None:
-        self.db.run_many("give_external", [(self.told.source, column(name), n, None) for name, n in names])
+    def _give_names(self, names: list[tuple[str, int]]) -> None:
+        source = self.conversation.source
+        self.db.run_many("give_external", [(source, column(name), n, None) for name, n in names])
 
-    def _turns(self, now: int) -> Runs:
-        """The turns of the conversation; its session is made when the first one is needed."""
-        if self._runs is None:
-            session, made = sessions.own_session(self.db, self.told, now)
-            self._made = self._made or made
-            caller = None if self.told.parent_message is None else self.find(self.told.parent_message)
-            self._runs = Runs(self.db, session, caller, self.told.parent_call)
-        return self._runs
+    def _own_turns(self, now: int) -> ImportedTurns:
+        """The turns of the conversation in this transaction. Makes the session, to which turns belong."""
+        if self._turns is None:
+            session, made = sessions.main_session(self.db, self.conversation, now)
+            self._made_session = self._made_session or made
+            caller = self.conversation.parent_message
+            number = None if caller is None else self.find(caller)
+            self._turns = ImportedTurns(self.db, session, number, self.conversation.parent_call)
+        return self._turns
 
-    def _same(self, batch: Batch, said: Said, parent: int | None, now: int) -> int | None:
-        """What is stored of it under another name; nothing follows what this transaction has made."""
+    def _replayed(self, batch: Batch, imported: ImportedMessage, parent: int | None, now: int) -> int | None:
+        """The stored message that this one repeats under a new id. A parent added just now has no stored children."""
         is_new = parent is not None and parent >= batch.first
-        return None if is_new else twin(self.db, said, parent, now)
+        return None if is_new else find_replay(self.db, imported, parent, now)
 
     def _replace(self, before: int, whole: int, now: int) -> None:
-        """Lets the whole message take the place of its beginning, which nothing follows."""
+        """Replaces a shorter message, which nothing follows, by the whole one."""
         for session, _ in self.db.rows("sessions_at", json_list([before]), None):
             turns.move_head(self.db, session, whole, now)
         self.db.run("rename_externals", whole, before)
         trash.delete(self.db, [before], now, "outgrown", keep=False)
+
+
+def label_of_subagent(conversation: Conversation) -> str | None:
+    """The label for every message of a subagent's conversation, by which lists leave it out."""
+    if conversation.parent is None:
+        return None
+    return subagent_label(conversation.agent or "unknown", conversation.id.rpartition(":")[2])

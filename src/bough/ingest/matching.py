@@ -1,52 +1,54 @@
-"""Whether a message that is told is one that is stored: under another name, or with more to say than before."""
+"""Match imported messages with stored ones: under another id, or with fewer blocks than now."""
 
 from __future__ import annotations
 
 from bough.codec.digest import digest
 from bough.db import Database
 from bough.model import Message
-from bough.model.imported import Said
+from bough.model.imported import ImportedMessage
 from bough.model.values import value
 
 SECOND = 1_000_000
 
 
 @value
-class Known:
-    """What the store has under a name; `n` is None when it was deleted here."""
+class KnownMessage:
+    """The stored message behind an external id; `n` is None if it was deleted here."""
 
     n: int | None
     digest: bytes | None = None
     continued: bool = False
+    """Whether another message follows it."""
 
 
-def twin(db: Database, said: Said, parent: int | None, now: int) -> int | None:
-    """The stored message that says the same in the same place at the same time: a replay under a new name."""
-    # A time to the second proves nothing: two subagents may be asked the same in the same second.
-    if said.created_at is None or said.created_at % SECOND == 0:
+def find_replay(db: Database, imported: ImportedMessage, parent: int | None, now: int) -> int | None:
+    """The stored message with the same content, parent and time: a replay under a new id."""
+    # A time to the second is no evidence: two subagents may get the same prompt within one second.
+    if imported.created_at is None or imported.created_at % SECOND == 0:
         return None
-    above = _above(db, parent)
-    mine = digest(said.message, above[0])
-    time = max(min(said.created_at, now), above[1] + 1)
+    parent_digest, parent_time = _parent(db, parent)
+    wanted = digest(imported.message, parent_digest)
+    time = max(min(imported.created_at, now), parent_time + 1)
     if parent is None:
-        alike = [n for (n,) in db.rows("roots_by_digest", mine)]
+        candidates = [n for (n,) in db.rows("roots_by_digest", wanted)]
     else:
-        alike = [n for n, other in db.rows("steps_below", parent) if other == mine]
-    return next((n for n in alike if (row := db.row("step", n)) and row[5] == time), None)
+        candidates = [n for n, other in db.rows("steps_below", parent) if other == wanted]
+    return next((n for n in candidates if (row := db.row("step", n)) and row[5] == time), None)
 
 
-def is_outgrown(db: Database, known: Known, message: Message, parent: int | None) -> bool:
-    """Whether a message has more blocks now than when it was brought in, and nothing follows it here yet."""
+def has_grown(db: Database, known: KnownMessage, message: Message, parent: int | None) -> bool:
+    """Whether a message has more blocks than when it was imported, and nothing follows it here yet."""
     if known.continued or known.n is None or (parent is not None and parent >= known.n):
         return False
-    before, _ = _above(db, parent)
+    before, _ = _parent(db, parent)
     if digest(message, before) == known.digest:
         return False
-    beginnings = (message.blocks[:size] for size in range(len(message.blocks)))
-    return any(digest(Message(message.role, some, message.error), before) == known.digest for some in beginnings)
+    # The shorter version is not loaded: one of the prefixes of this message has its digest, or none has.
+    prefixes = (message.blocks[:size] for size in range(len(message.blocks)))
+    return any(digest(Message(message.role, some, message.error), before) == known.digest for some in prefixes)
 
 
-def _above(db: Database, parent: int | None) -> tuple[bytes, int]:
-    """The digest and the time of the message before; of nothing, before the first."""
+def _parent(db: Database, parent: int | None) -> tuple[bytes, int]:
+    """The digest and the time of the parent; empty and 0 for a root."""
     row = db.row("step", parent) if parent is not None else None
     return (row[2], row[5]) if row else (b"", 0)

@@ -1,4 +1,4 @@
-"""Where the sessions of imported conversations stand, and whether somebody has moved them since."""
+"""Sessions of imported conversations: create them, move them, and leave alone the ones that were used here."""
 
 from __future__ import annotations
 
@@ -16,126 +16,142 @@ from bough.storage.sessions import Description
 
 ELSEWHERE = "elsewhere"
 RAW_KEPT = 65_536
-"""Characters of what was not understood that a session keeps,"""
+"""Characters of skipped content that a session keeps."""
 SKIPPED_KEPT = 100
-"""and of how many things."""
+"""Skipped items that a session keeps."""
 
 
 @value
-class Stand:
-    """A session that the other program has: its name there, and where it stands."""
+class SourceSession:
+    """A session as the other program has it."""
 
     name: str
+    """Its external id."""
     key: str
     at: int | None
+    """The number of its current message."""
     title: str | None
     exact: bool = True
-    """False where it merely stands at the last message told: then one told shorter than before did not go back."""
+    """False if the source has no current message, and `at` is the last one: then a message before that of the last
+    import means a truncated file, not a rewind."""
     again: bool = False
-    """Whether it is made anew when it was deleted here."""
+    """Whether to create it anew if it was deleted here."""
 
 
-def kind_of(source: str) -> str:
-    """The kind of the external names of a source's conversations."""
+def conversation_kind(source: str) -> str:
+    """The kind of the external ids of a source's conversations."""
     return f"{source}:conversation"
 
 
 def was_deleted(db: Database, source: str, id: str) -> bool:
-    row = db.row("find_external", kind_of(source), column(id))
+    """Whether a conversation was imported and its session has been deleted here."""
+    row = db.row("find_external", conversation_kind(source), column(id))
     return row is not None and db.row("session_by_number", row[1]) is None
 
 
-def own_session(db: Database, told: Conversation, now: int) -> tuple[int, bool]:
-    """The number of a conversation's session, and whether it was made just now. It stands nowhere until `stand`."""
-    row = db.row("find_external", kind_of(told.source), column(told.id))
+def main_session(db: Database, conversation: Conversation, now: int) -> tuple[int, bool]:
+    """The number of a conversation's session, and whether it is new. It has no head until `update_sessions`."""
+    row = db.row("find_external", conversation_kind(conversation.source), column(conversation.id))
     if row is not None and db.row("session_by_number", row[1]) is not None:
         return int(row[1]), False
-    return _make(db, told, told.id, told.key or f"{told.source}:{told.id}", now), True
+    key = conversation.key or f"{conversation.source}:{conversation.id}"
+    return _create(db, conversation, conversation.id, key, now), True
 
 
-def stand(
+def update_sessions(
     db: Database,
-    told: Conversation,
+    conversation: Conversation,
     find: Callable[[str], int | None],
     last: int | None,
     skipped: Sequence[Skipped],
     again: bool,
     now: int,
 ) -> tuple[str, str | None]:
-    """Moves every session of a conversation to where it stands elsewhere; the key of the main one, and of its twin.
+    """Moves all sessions of a conversation to where the source has them; the keys of the main one and of its second.
 
-    A session that was moved or continued here stays; then another one, `{key}:elsewhere`, follows the other program.
+    A session that was moved or continued here stays; then a second one, `{key}:elsewhere`, follows the other program.
     """
-    session, _ = own_session(db, told, now)
-    _describe(db, told, session, skipped)
-    at = _answered(db, last if told.head is None else find(told.head))
-    main = Stand(told.id, _key(db, session), at, told.title, told.head is not None)
-    elsewhere = follow(db, told, main, now)
-    _link(db, told, session, find)
-    for head in told.heads:
-        at = _answered(db, last if head.at is None else find(head.at))
-        follow(db, told, _fork(told, head, at, again), now)
+    session, _ = main_session(db, conversation, now)
+    _describe(db, conversation, session, skipped)
+    at = _before_question(db, last if conversation.head is None else find(conversation.head))
+    main = SourceSession(conversation.id, _key(db, session), at, conversation.title, conversation.head is not None)
+    elsewhere = follow(db, conversation, main, now)
+    _link(db, conversation, session, find)
+    for head in conversation.heads:
+        at = _before_question(db, last if head.at is None else find(head.at))
+        follow(db, conversation, _further(conversation, head, at, again), now)
     return main.key, elsewhere
 
 
-def _fork(told: Conversation, head: Head, at: int | None, again: bool) -> Stand:
-    return Stand(f"{told.id} {head.key}", head.key, at, head.title or told.title, head.at is not None, again)
+def _further(conversation: Conversation, head: Head, at: int | None, again: bool) -> SourceSession:
+    name, title = f"{conversation.id} {head.key}", head.title or conversation.title
+    return SourceSession(name, head.key, at, title, head.at is not None, again)
 
 
-def follow(db: Database, told: Conversation, place: Stand, now: int) -> str | None:
-    """Moves a session; the key of the one that was moved in its stead, if it was continued here."""
-    kind, name = kind_of(told.source), column(place.name)
+def follow(db: Database, conversation: Conversation, source: SourceSession, now: int) -> str | None:
+    """Moves a session to where the source has it; the key of the second one if it was continued here."""
+    kind, name = conversation_kind(conversation.source), column(source.name)
     row = db.row("find_external", kind, name)
-    if row is None or (place.again and db.row("session_by_number", row[1]) is None):
-        row = (None, _make(db, told, place.name, place.key, now, place.title))
+    if row is None or (source.again and db.row("session_by_number", row[1]) is None):
+        row = (None, _create(db, conversation, source.name, source.key, now, source.title))
     left_at, session = row
     found = db.row("session_by_number", session)
-    if found is None or left_at == place.at or _is_before(db, place, left_at):
+    if found is None or left_at == source.at or _is_truncated(db, source, left_at):
         return None
     current = turns.state(db, found[0])
-    if current.head in (left_at, place.at) and not turns.is_leased(current, now):
-        if current.head != place.at:
-            _move(db, told, session, place.at, now)
-        db.run("give_external", kind, name, place.at, session)
+    # It may be moved only if nobody has moved it since the last import, and nobody writes to it now.
+    if current.head in (left_at, source.at) and not turns.is_leased(current, now):
+        if current.head != source.at:
+            _move(db, conversation, session, source.at, now)
+        db.run("give_external", kind, name, source.at, session)
         return None
-    twin = Stand(f"{place.name} {ELSEWHERE}", f"{found[0]}:{ELSEWHERE}", place.at, place.title, place.exact)
-    return None if place.name.endswith(f" {ELSEWHERE}") else follow(db, told, twin, now) or _key_of(db, kind, twin)
+    if source.name.endswith(f" {ELSEWHERE}"):
+        return None  # The second session was continued here, too: there is no third.
+    second = SourceSession(
+        f"{source.name} {ELSEWHERE}", f"{found[0]}:{ELSEWHERE}", source.at, source.title, source.exact
+    )
+    return follow(db, conversation, second, now) or _key_of(db, kind, second)
 
 
-def _is_before(db: Database, place: Stand, left_at: int | None) -> bool:
-    return not place.exact and left_at is not None and place.at in lookup.ancestors(db, left_at)
+def _is_truncated(db: Database, source: SourceSession, left_at: int | None) -> bool:
+    return not source.exact and left_at is not None and source.at in lookup.ancestors(db, left_at)
 
 
-def _key_of(db: Database, kind: str, place: Stand) -> str | None:
-    row = db.row("find_external", kind, column(place.name))
+def _key_of(db: Database, kind: str, source: SourceSession) -> str | None:
+    row = db.row("find_external", kind, column(source.name))
     found = db.row("session_by_number", row[1]) if row else None
     return found[0] if found else None
 
 
-def _move(db: Database, told: Conversation, session: int, at: int | None, now: int) -> None:
+def _move(db: Database, conversation: Conversation, session: int, at: int | None, now: int) -> None:
     turns.move_head(db, session, at, now)
     step = db.row("step", at) if at is not None else None
-    ended = told.updated_at or (step[5] if step else now)
-    begun = told.created_at or ended
-    db.run("date_session", min(begun, ended, now), min(ended, now), session)
+    updated = conversation.updated_at or (step[5] if step else now)
+    created = conversation.created_at or updated
+    db.run("date_session", min(created, updated, now), min(updated, now), session)
 
 
-def _answered(db: Database, n: int | None) -> int | None:
-    """A message, or the one before it where nobody answered; nobody continues from a question. A summary is none."""
+def _before_question(db: Database, n: int | None) -> int | None:
+    """A message; its nearest ancestor that is no question, if it is a question without an answer.
+
+    A session that continued from a question would send two user messages. A summary is a user message, but no question.
+    """
     while n is not None and (step := db.row("step", n)) is not None and step[3] == "user" and step[7] != n:
         n = step[1]
     return n
 
 
-def _make(db: Database, told: Conversation, name: str, key: str, now: int, title: str | None = None) -> int:
-    given = Description(told.directory, title or told.title, plain(told.agent), plain(told.model), None)
-    session = sessions.insert(db, _free_key(db, key), given, min(told.created_at or now, now))
-    db.run("give_external", kind_of(told.source), column(name), None, session)
+def _create(db: Database, conversation: Conversation, name: str, key: str, now: int, title: str | None = None) -> int:
+    description = Description(
+        conversation.directory, title or conversation.title, plain(conversation.agent), plain(conversation.model), None
+    )
+    session = sessions.insert(db, _free_key(db, key), description, min(conversation.created_at or now, now))
+    db.run("give_external", conversation_kind(conversation.source), column(name), None, session)
     return session
 
 
 def _free_key(db: Database, wanted: str) -> str:
-    """The key, or the next one like it when it is in use here."""
+    """The wanted key, with `~2`, `~3`, … appended if it is in use."""
     key = wanted if ids.is_plain(wanted) else ascii(wanted)
     key = key[: keys.LONGEST_KEY - 20] or "imported"
     free, number = key, 2
@@ -150,32 +166,32 @@ def _key(db: Database, session: int) -> str:
     return str(row[0])
 
 
-def _describe(db: Database, told: Conversation, session: int, skipped: Sequence[Skipped]) -> None:
-    """Writes down what the other program says of the conversation; a title that was changed here stays."""
+def _describe(db: Database, conversation: Conversation, session: int, skipped: Sequence[Skipped]) -> None:
+    """Updates the metadata of a session; a title that was changed here stays."""
     info = sessions.find(db, _key(db, session))
     assert info is not None
-    noted = info.extra.get("imported", {}) if isinstance(info.extra, dict) else {}
-    retitled = "title" in noted and info.title != noted["title"]
-    title = info.title if retitled else told.title
-    extra = _extra(told, skipped)
-    columns = Description(told.directory, title, plain(told.agent), plain(told.model), None).columns
+    imported = info.extra.get("imported", {}) if isinstance(info.extra, dict) else {}
+    retitled = "title" in imported and info.title != imported["title"]
+    title = info.title if retitled else conversation.title
+    extra = _extra(conversation, skipped)
+    description = Description(conversation.directory, title, plain(conversation.agent), plain(conversation.model), None)
     if extra != json_text(info.extra) or title != info.title:
-        db.run("update_session", *columns[:4], extra, info.updated_at, session)
+        db.run("update_session", *description.columns[:4], extra, info.updated_at, session)
 
 
-def _extra(told: Conversation, skipped: Sequence[Skipped]) -> str | None:
-    """What else is known of the conversation, as a column's text; without what cannot be written down."""
-    imported: dict[str, Json] = {"source": told.source, "id": told.id, "title": told.title}
+def _extra(conversation: Conversation, skipped: Sequence[Skipped]) -> str | None:
+    """Further metadata as the text of a column; reduced to the ids if the rest is not valid JSON."""
+    imported: dict[str, Json] = {"source": conversation.source, "id": conversation.id, "title": conversation.title}
     kept = _kept(skipped)
-    said = told.extra if isinstance(told.extra, dict) else {}
+    extra = conversation.extra if isinstance(conversation.extra, dict) else {}
     try:
-        return json_text({**said, "imported": {**imported, "skipped": kept} if kept else imported})
+        return json_text({**extra, "imported": {**imported, "skipped": kept} if kept else imported})
     except Invalid:
         return json_text({"imported": imported})
 
 
 def _kept(skipped: Sequence[Skipped]) -> list[Json]:
-    """What was not understood, as it came, as far as it is short."""
+    """The skipped items, with their content until `RAW_KEPT` is used up."""
     kept: list[Json] = []
     left = RAW_KEPT
     for one in skipped[:SKIPPED_KEPT]:
@@ -191,11 +207,11 @@ def _length(raw: Json) -> int:
         return RAW_KEPT + 1
 
 
-def _link(db: Database, told: Conversation, session: int, find: Callable[[str], int | None]) -> None:
-    """Remembers for whom it worked."""
-    if told.parent is None:
+def _link(db: Database, conversation: Conversation, session: int, find: Callable[[str], int | None]) -> None:
+    """Links a subagent's session to the one that delegated it."""
+    if conversation.parent is None:
         return
-    row = db.row("find_external", kind_of(told.source), column(told.parent))
+    row = db.row("find_external", conversation_kind(conversation.source), column(conversation.parent))
     if row is not None and db.row("session_by_number", row[1]) is not None:
-        message = None if told.parent_message is None else find(told.parent_message)
+        message = None if conversation.parent_message is None else find(conversation.parent_message)
         db.run("link_session", row[1], message, session)

@@ -1,8 +1,8 @@
-"""What happened elsewhere: conversations as importers tell them, before any store has seen them.
+"""Conversations of other programs, as importers yield them and before a store has seen them.
 
-An importer yields `Conversation`s. Each has its own messages (`Said`), parents before children, under the ids that the
-other program gave them; what could not be understood is yielded in the same stream as a `Skipped`. `store.bring_in`
-makes nodes, turns and sessions of them.
+An importer yields `Conversation`s. Each yields its messages (`ImportedMessage`), parents before children, under the ids
+of the other program; whatever cannot be parsed comes in the same stream as a `Skipped`. `store.bring_in` turns them
+into nodes, turns and sessions.
 """
 
 from __future__ import annotations
@@ -10,40 +10,40 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
-from bough.model import ExternalName, Json, Kind, Message, Node, SessionInfo, Status, TurnInfo, Usage
+from bough.model import ExternalName, Json, Kind, Message, Node, SessionInfo, TurnInfo, Usage
 from bough.model.values import value
 
 
 @value
-class Said:
-    """One message of a conversation that happened elsewhere."""
+class ImportedMessage:
+    """One message of another program's conversation."""
 
     id: str
-    """What the other program calls it; the same on every reading, and unique among all that its source tells."""
+    """Its id in the other program: the same on every reading, and unique within the source."""
     message: Message
     parent: str | None = None
-    """The id of an earlier `Said`, of this conversation or of one that was told before; None begins a tree."""
+    """The id of an earlier `ImportedMessage`, of this conversation or of a previous one; None for a root."""
     created_at: int | None = None
-    """Microseconds since 1970, UTC; None when the file does not say."""
+    """Microseconds since 1970, UTC; None if the file has no time."""
     label: str | None = None
     kind: Kind = "message"
     covers: str | None = None
-    """Of a summary: the id of the last message that it speaks for."""
+    """Of a summary: the id of the last message that it replaces."""
     turn: str | None = None
-    """Messages with the same word here, one after another on a path, are one turn. None: a turn begins with a user
-    message that follows anything but another one, and goes on up to the next."""
+    """Consecutive messages of a path with the same value are one turn. None: a turn begins with a user message, unless
+    that follows another user message, and lasts until the next one begins."""
     model: str | None = None
     provider: str | None = None
     usage: Usage | None = None
-    """What this one reply cost; a turn's usage is the sum of its messages'."""
+    """Usage of this reply alone; a turn's usage is the sum over its messages."""
     request_id: str | None = None
     finished: bool = True
-    """False for a reply that the other program says was cut short; its turn is kept as interrupted."""
+    """False for a reply that the other program marks as cut short; its turn is stored as interrupted."""
 
 
 @value
 class Skipped:
-    """Something that was not understood: where it stands, why, and what it says."""
+    """Input that was not understood: its place, the reason, and the content."""
 
     place: str
     """`file.jsonl:12`, or a table and a row."""
@@ -51,19 +51,18 @@ class Skipped:
     raw: Json = None
 
 
-Item: TypeAlias = Said | Skipped
+Item: TypeAlias = ImportedMessage | Skipped
 
 
 @value
 class Head:
-    """A name for a message of a conversation: the session that stands there."""
+    """A session at one message of a conversation."""
 
     key: str
-    """The key of the session; `store.bring_in` makes another one of it when that is taken by something else."""
+    """The key of the session; `store.bring_in` picks another one if it is in use."""
     at: str | None
-    """The id of a `Said`; None for the last one that was told."""
+    """The id of an `ImportedMessage`; None for the last one of the conversation."""
     title: str | None = None
-    status: Status = "complete"
 
 
 @value
@@ -73,59 +72,59 @@ class Conversation:
     source: str
     """The importer's name: `claude-code`, `chatgpt`, …"""
     id: str
-    """What the other program calls it."""
+    """Its id in the other program."""
     items: Iterable[Item]
-    """Read once, as they are stored: a conversation need not fit into memory."""
+    """Read once, while it is stored: a conversation need not fit into memory."""
     key: str | None = None
     """The key of its session; None for `{source}:{id}`."""
     head: str | None = None
-    """The id of the `Said` where it stands; None for the last one told. The ends of other branches get no session."""
+    """The id of the current `ImportedMessage`; None for the last one. Ends of other branches get no session."""
     heads: tuple[Head, ...] = ()
-    """Further sessions that stand in this conversation: forks, checkpoints, tangents."""
+    """Further sessions of this conversation: forks, checkpoints, tangents."""
     title: str | None = None
     directory: str | None = None
     model: str | None = None
     agent: str | None = None
     parent: str | None = None
-    """The id of the conversation (of the same source) that delegated this one,"""
+    """The id of the conversation (of the same source) that delegated this one."""
     parent_message: str | None = None
-    """the id of the `Said` that did,"""
+    """The id of the `ImportedMessage` with the delegating call."""
     parent_call: str | None = None
-    """and the tool call in it."""
+    """The id of that tool call."""
     created_at: int | None = None
     updated_at: int | None = None
     extra: Json = None
-    """What else the file knows of it, kept on the session."""
+    """Other metadata from the file, stored with the session."""
 
 
 Record: TypeAlias = Node | SessionInfo | TurnInfo | ExternalName
-"""What a store is made of."""
+"""One record of a store."""
 
 
 @value
 class Archive:
-    """A store, or a part of one, as bough exports it: messages, parents first, then sessions, then the rest."""
+    """A bough export of a store or a part of one: messages, parents first, then sessions, then the rest."""
 
     place: str
     items: Iterable[Record | Skipped]
-    """Read once, as they are stored."""
+    """Read once, while they are stored."""
 
 
 Outcome: TypeAlias = Literal["new", "grown", "known", "deleted", "empty"]
 
 
 @value
-class Brought:
-    """What became of a conversation that a store was told."""
+class ImportResult:
+    """Result of importing one conversation or archive."""
 
     status: Outcome
-    """`deleted`: it was brought in before and deleted here, so it was left alone. `empty`: it has no messages."""
+    """`deleted`: imported before and deleted here, so it was left alone. `empty`: it has no messages."""
     session: str | None
-    """The key of its session,"""
+    """The key of its session."""
     elsewhere: str | None = None
-    """and of the one that follows the other program, once the session was continued here."""
+    """The key of the second session that follows the other program, once the first was continued here."""
     added: int = 0
     known: int = 0
     skipped: tuple[Skipped, ...] = ()
     conversations: int = 1
-    """An archive holds several."""
+    """More than one for an archive."""

@@ -148,7 +148,7 @@ def progress(path: Path) -> Iterator[Tell]:
     from rich.progress import BarColumn, Progress, TextColumn, TransferSpeedColumn
 
     from bough.cli.commands.import_run import bytes_at
-    from bough.importers.files import metered
+    from bough.importers.common.files import metered
 
     total = bytes_at(path)
     columns = (TextColumn("{task.description}"), BarColumn(), TransferSpeedColumn(), TextColumn("{task.fields[said]}"))

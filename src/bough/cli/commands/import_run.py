@@ -12,7 +12,7 @@ from bough.cli.output import console
 from bough.codec.digest import digest
 from bough.errors import BoughError, ImporterError, Invalid
 from bough.ingest.matching import SECOND
-from bough.model.imported import Archive, Brought, Conversation, Said, Skipped
+from bough.model.imported import Archive, Conversation, ImportedMessage, ImportResult, Skipped
 from bough.model.values import replace, workpiece
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Tally:
             "skipped": [{"place": one.place, "reason": one.reason} for one in self.skipped],
         }
 
-    def count(self, brought: Brought) -> None:
+    def count(self, brought: ImportResult) -> None:
         if brought.status != "empty":
             self.statuses[brought.status] += brought.conversations
         self.added += brought.added
@@ -65,7 +65,7 @@ class Foreseen:
         self._digests: dict[str, bytes] = {}
         self._said: set[tuple[bytes, int]] = set()
 
-    def is_new(self, said: Said) -> bool:
+    def is_new(self, said: ImportedMessage) -> bool:
         known = said.id in self._digests
         try:
             mine = digest(said.message, self._digests.get(said.parent or "", b""))
@@ -155,7 +155,7 @@ def states(path: Path) -> dict[Path, tuple[int, int]]:
 
 def bytes_at(path: Path) -> int | None:
     """How many bytes there are to read; None when that is not known."""
-    from bough.importers.files import open_files
+    from bough.importers.common.files import open_files
 
     try:
         with open_files(path) as files:

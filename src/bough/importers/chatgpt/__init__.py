@@ -8,9 +8,9 @@ from pathlib import Path
 from bough.formats.payload import text_or_none
 from bough.importers.chatgpt.assets import Assets
 from bough.importers.chatgpt.mapping import Mapping
-from bough.importers.exports import conversations, holds
-from bough.importers.files import open_files
-from bough.importers.timestamps import from_seconds
+from bough.importers.common.exports import conversations, holds
+from bough.importers.common.files import open_files
+from bough.importers.common.timestamps import from_seconds
 from bough.model import Json
 from bough.model.imported import Conversation, Skipped
 

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from bough.formats.media import kind_of
 from bough.formats.payload import text_or_none
-from bough.importers.files import Files
+from bough.importers.common.files import Files
 from bough.model import Json, Media
 
 LARGEST = 256 * 2**20

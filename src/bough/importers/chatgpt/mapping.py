@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from bough.formats.payload import at, text_or_none
 from bough.importers.chatgpt.assets import Assets
 from bough.importers.chatgpt.messages import read_message
-from bough.importers.synthetic_ids import parents_first
-from bough.importers.timestamps import from_seconds
+from bough.importers.common.synthetic_ids import parents_first
+from bough.importers.common.timestamps import from_seconds
 from bough.model import Json
-from bough.model.imported import Item, Said, Skipped
+from bough.model.imported import ImportedMessage, Item, Skipped
 
 Nodes = dict[str, dict[str, Json]]
 CUT_SHORT = ("interrupted", "max_tokens")
@@ -64,7 +64,7 @@ class Mapping:
         message = self._nodes[name].get("message")
         return isinstance(message, dict) and read_message(message, name, None, self._assets) is not None
 
-    def _said(self, name: str, node: dict[str, Json], parent: str | None, above: str | None) -> Said | None:
+    def _said(self, name: str, node: dict[str, Json], parent: str | None, above: str | None) -> ImportedMessage | None:
         message = node.get("message")
         call = self._calls.get(parent) if parent else None
         read = read_message(message, name, call, self._assets) if isinstance(message, dict) else None
@@ -79,7 +79,7 @@ class Mapping:
         metadata = message.get("metadata")
         cut = message.get("status") == "in_progress" or at(metadata, "finish_details", "type") in CUT_SHORT
         spoken = read.role == "assistant"
-        return Said(
+        return ImportedMessage(
             said_id(name, self._conversation),
             read,
             above,

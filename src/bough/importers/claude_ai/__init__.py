@@ -7,12 +7,12 @@ from pathlib import Path
 
 from bough.formats.payload import text_or_none
 from bough.importers.claude_ai.messages import FAMILY, read_messages
-from bough.importers.exports import conversations, holds
-from bough.importers.files import open_files
-from bough.importers.synthetic_ids import parents_first
-from bough.importers.timestamps import from_iso
+from bough.importers.common.exports import conversations, holds
+from bough.importers.common.files import open_files
+from bough.importers.common.synthetic_ids import parents_first
+from bough.importers.common.timestamps import from_iso
 from bough.model import Json
-from bough.model.imported import Conversation, Item, Said, Skipped
+from bough.model.imported import Conversation, ImportedMessage, Item, Skipped
 
 NAME = "claude.ai"
 KEPT_ELSEWHERE = {"uuid", "name", "created_at", "updated_at", "account", "chat_messages", "model"}
@@ -85,13 +85,15 @@ class Chat:
         for name, parent in parents_first(self._parents):
             yield from self._said(name, self._end(parent) if parent is not None else None)
 
-    def _said(self, name: str, parent: str | None) -> Iterator[Said]:
+    def _said(self, name: str, parent: str | None) -> Iterator[ImportedMessage]:
         told = self._messages[name]
         for position, message in enumerate(self._read[name]):
             piece = _piece(name, position)
             cut = message.role == "assistant" and told.get("stop_reason") == "user_canceled"
             provider = "anthropic" if message.role == "assistant" else None
-            yield Said(piece, message, parent, from_iso(told.get("created_at")), provider=provider, finished=not cut)
+            yield ImportedMessage(
+                piece, message, parent, from_iso(told.get("created_at")), provider=provider, finished=not cut
+            )
             parent = piece
 
     def _end(self, name: str) -> str:

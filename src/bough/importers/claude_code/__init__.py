@@ -8,11 +8,11 @@ from itertools import islice
 from operator import attrgetter
 from pathlib import Path
 
-from bough.importers.claude_code.files import SUBAGENTS, projects
+from bough.importers.claude_code.file_names import SUBAGENTS, projects
 from bough.importers.claude_code.project import NAME, Project
-from bough.importers.files import Files, open_files
-from bough.importers.order import latest_last
-from bough.importers.reading import Line, lines
+from bough.importers.common.files import Files, open_files
+from bough.importers.common.json_reader import Line, json_lines
+from bough.importers.common.order import latest_last
 from bough.model import Json
 from bough.model.imported import Conversation, Skipped
 
@@ -61,7 +61,7 @@ def _session(path: Path) -> Path:
 
 def _is_ours(files: Files, name: str) -> bool:
     with files.open(name) as stream:
-        first = islice(lines(stream, name), LINES_TO_TRY)
+        first = islice(json_lines(stream, name), LINES_TO_TRY)
         return any(isinstance(line, Line) and _speaks(line.value) for line in first)
 
 

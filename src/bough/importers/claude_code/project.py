@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 from bough.errors import ImporterError
 from bough.formats.payload import text_or_none
-from bough.importers.claude_code.files import agent_id, raw_lines, session_id, stem
-from bough.importers.claude_code.headings import Heading
-from bough.importers.claude_code.places import Place
+from bough.importers.claude_code.file_names import agent_id, raw_lines, session_id, stem
+from bough.importers.claude_code.metadata import Heading
+from bough.importers.claude_code.positions import Place
 from bough.importers.claude_code.sidechains import Sides
 from bough.importers.claude_code.thread import Spawn, Thread
-from bough.importers.files import Files
-from bough.importers.reading import Line, lines, read_json
-from bough.importers.titles import shortened
+from bough.importers.common.files import Files
+from bough.importers.common.json_reader import Line, json_lines, read_json
+from bough.importers.common.titles import shortened
 from bough.model import Json
 from bough.model.imported import Conversation, Item, Skipped
 from bough.model.values import replace
@@ -96,7 +96,7 @@ class Project:
 
     def _lines(self, name: str) -> Iterator[Line | Skipped]:
         with self._files.open(name) as stream:
-            yield from lines(stream, name)
+            yield from json_lines(stream, name)
 
     def _meta(self, name: str) -> dict[str, Json]:
         """What newer versions note beside a subagent's file."""

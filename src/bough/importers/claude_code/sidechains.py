@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bough.importers.claude_code.headings import prompt_of
-from bough.importers.claude_code.lines import Record
-from bough.importers.files import Files
-from bough.importers.reading import Line, lines
+from bough.importers.claude_code.metadata import prompt_of
+from bough.importers.claude_code.records import Record
+from bough.importers.common.files import Files
+from bough.importers.common.json_reader import Line, json_lines
 from bough.model.imported import Skipped
 from bough.model.values import replace
 
@@ -27,7 +27,7 @@ class Sides:
         """The session's own lines."""
         with self._files.open(self._name) as stream:
             offset = stream.tell()
-            for line in lines(stream, self._name):
+            for line in json_lines(stream, self._name):
                 if isinstance(line, Line) and isinstance(line.value, dict) and line.value.get("isSidechain") is True:
                     self._note(line.value, offset, line.place)
                 else:
@@ -39,7 +39,7 @@ class Sides:
         with self._files.open(self._name) as stream:
             for offset, place in self._places[root]:
                 stream.seek(offset)
-                line = next(lines(stream, self._name))
+                line = next(json_lines(stream, self._name))
                 yield replace(line, place=place)
 
     def _note(self, record: Record, offset: int, place: str) -> None:

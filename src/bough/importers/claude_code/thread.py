@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from bough.formats.anthropic import decode_usage
 from bough.formats.payload import at, count, parsed, text_or_none
-from bough.importers.claude_code.lines import (
+from bough.importers.claude_code.positions import Place, Places
+from bough.importers.claude_code.records import (
     SCENE,
     TOLD_ELSEWHERE,
     Record,
@@ -22,11 +23,10 @@ from bough.importers.claude_code.lines import (
     note_message,
     user_messages,
 )
-from bough.importers.claude_code.places import Place, Places
-from bough.importers.reading import Line
-from bough.importers.timestamps import from_iso
+from bough.importers.common.json_reader import Line
+from bough.importers.common.timestamps import from_iso
 from bough.model import Json, Kind, Message, Usage
-from bough.model.imported import Item, Said, Skipped
+from bough.model.imported import ImportedMessage, Item, Skipped
 
 LEFT_OUT = {
     "progress",
@@ -162,11 +162,11 @@ class Thread:
         position: int = 0,
         covers: str | None = None,
         usage: Usage | None = None,
-    ) -> Said:
+    ) -> ImportedMessage:
         line, place = told.value, self._place(told, message, parent, position, covers)
         kind: Kind = "summary" if covers else "message"
         spoken = message.role == "assistant"
-        return Said(
+        return ImportedMessage(
             place.said,
             message,
             parent.said if parent else None,

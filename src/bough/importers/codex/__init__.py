@@ -9,8 +9,8 @@ from pathlib import Path
 
 from bough.importers.codex.items import read_event
 from bough.importers.codex.threads import NAME, Threads, is_rollout, read_lines
-from bough.importers.files import Files, open_files
-from bough.importers.reading import Line
+from bough.importers.common.files import Files, open_files
+from bough.importers.common.json_reader import Line
 from bough.model.imported import Conversation, Skipped
 
 FILES_TO_TRY = 5

@@ -9,8 +9,8 @@ from bough.errors import FormatError
 from bough.formats.openai_responses.calls import OUTPUTS
 from bough.formats.openai_responses.decode import FAMILY, decode_items
 from bough.formats.payload import at, text_or_none, written
-from bough.importers.synthetic_ids import chained
-from bough.importers.timestamps import from_iso
+from bough.importers.common.synthetic_ids import chained
+from bough.importers.common.timestamps import from_iso
 from bough.model import Block, Json, Message, Other, Text, ToolResult
 
 ENVELOPES = {

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bough.formats.payload import at
-from bough.importers.files import open_files
-from bough.importers.reading import Line, lines
-from bough.importers.tables import has_tables, open_tables
-from bough.importers.titles import shortened
+from bough.importers.common.files import open_files
+from bough.importers.common.json_reader import Line, json_lines
+from bough.importers.common.sqlite import has_tables, open_tables
+from bough.importers.common.titles import shortened
 
 INDEX = "session_index.jsonl"
 LEVELS = 5
@@ -31,7 +31,7 @@ def _indexed(path: Path) -> dict[str, str]:
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
     with open_files(path) as files, files.open(path.name) as stream:
-        for line in lines(stream, path.name):
+        for line in json_lines(stream, path.name):
             if isinstance(line, Line):
                 thread, name = at(line.value, "id"), at(line.value, "thread_name")
                 if isinstance(thread, str) and isinstance(name, str):

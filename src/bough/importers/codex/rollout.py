@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from bough.formats.payload import at, count, parsed, text_or_none
 from bough.importers.codex.items import Event, is_human, name_of, read_event, read_item
-from bough.importers.reading import Line
+from bough.importers.common.json_reader import Line
 from bough.model import Json, Kind, Message, Other, Role, Text, Usage
-from bough.model.imported import Item, Said, Skipped
+from bough.model.imported import ImportedMessage, Item, Skipped
 from bough.model.values import replace
 
 COUNTS = ("input_tokens", "output_tokens", "cached_input_tokens", "reasoning_output_tokens")
@@ -164,14 +164,14 @@ class Rollout:
             self._note_subagent(message, asked)
             yield self._tell(event, message)
 
-    def _tell(self, event: Event, message: Message, kind: Kind = "message") -> Said:
+    def _tell(self, event: Event, message: Message, kind: Kind = "message") -> ImportedMessage:
         parent = self._at
         name = name_of(parent.said if parent else self._root, event.payload)
         begins = parent is None or (kind == "message" and is_human(message, event.payload) and parent.role != "user")
         turn = name if parent is None or begins else parent.turn
         covers = parent.said if parent and kind == "summary" else None
         self._at = Place(name, turn, "system" if covers else message.role)
-        return Said(
+        return ImportedMessage(
             name,
             message,
             parent.said if parent else None,

@@ -13,11 +13,11 @@ from bough.formats.payload import at, count, text_or_none
 from bough.importers.codex.items import is_human, read_event, read_item
 from bough.importers.codex.names import INDEX, names
 from bough.importers.codex.rollout import Place, Rollout, Spawn
-from bough.importers.files import Files
-from bough.importers.order import eldest, last_time, latest_last
-from bough.importers.reading import Line, lines
-from bough.importers.timestamps import from_iso
-from bough.importers.titles import shortened
+from bough.importers.common.files import Files
+from bough.importers.common.json_reader import Line, json_lines
+from bough.importers.common.order import eldest, last_time, latest_last
+from bough.importers.common.timestamps import from_iso
+from bough.importers.common.titles import shortened
 from bough.model import Json
 from bough.model.imported import Conversation, Item, Skipped
 
@@ -36,7 +36,7 @@ def is_rollout(name: str) -> bool:
 def read_lines(files: Files, name: str) -> Iterator[Line | Skipped]:
     with files.open(name) as stream:
         try:
-            yield from lines(decompressed(stream) if name.endswith(".zst") else stream, name)
+            yield from json_lines(decompressed(stream) if name.endswith(".zst") else stream, name)
         except ValueError as error:
             yield Skipped(name, f"the rest is damaged: {error}")
 

@@ -9,10 +9,10 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from bough.errors import ImporterError
-from bough.importers.files import Files, head, open_files
+from bough.importers.common.files import Files, head, open_files
+from bough.importers.common.json_reader import Line, decode_text, json_lines, read_json
 from bough.importers.goose.database import Database, is_goose
-from bough.importers.goose.lines import NAME, is_export, is_heading, read_export, read_lines
-from bough.importers.reading import Line, lines, read_json, text_of
+from bough.importers.goose.session_file import NAME, is_export, is_heading, read_export, read_lines
 from bough.model.imported import Conversation, Skipped
 
 DATABASE = "sessions.db"
@@ -67,12 +67,12 @@ def _is_session(name: str) -> bool:
 
 def _is_ours(files: Files, name: str) -> bool:
     with files.open(name) as stream:
-        first = next(lines(stream, name), None)
+        first = next(json_lines(stream, name), None)
     return isinstance(first, Line) and is_heading(first.value)
 
 
 def _looks_like_export(path: Path) -> bool:
-    start = text_of(head(path, LOOKED_AT))
+    start = decode_text(head(path, LOOKED_AT))
     if '"working_dir"' not in start or not start.lstrip().startswith("{"):
         return False
     try:

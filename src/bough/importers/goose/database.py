@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from bough.formats.payload import at, count, text_or_none
-from bough.importers.goose.lines import NAME
+from bough.importers.common.json_reader import parse_json_or_none
+from bough.importers.common.order import eldest, latest_last
+from bough.importers.common.sqlite import Tables, has_tables, open_tables
+from bough.importers.common.timestamps import from_iso
+from bough.importers.goose.session_file import NAME
 from bough.importers.goose.tree import Spent, Spoken, Telling, spent_on
-from bough.importers.order import eldest, latest_last
-from bough.importers.reading import parse_or_none
-from bough.importers.tables import Tables, has_tables, open_tables
-from bough.importers.timestamps import from_iso
 from bough.model import Usage
 from bough.model.imported import Conversation, Item, Skipped
 
@@ -73,12 +73,12 @@ def _items(tables: Tables, session: str, model: str | None, provider: str | None
     times = [row["created_timestamp"] for row in replies if isinstance(row["created_timestamp"], int)]
     telling = Telling(session, model, provider, spent_on(times, _ledger(tables, session)))
     for row in tables.rows("messages", MESSAGES, order=order, session_id=session):
-        content = parse_or_none(row["content_json"])
+        content = parse_json_or_none(row["content_json"])
         if not isinstance(content, list):
             yield Skipped(f"messages:{row['id']}", "the content is no list of JSON", row["content_json"])
             content = []
         spoken = Spoken(
-            row["message_id"], row["role"], content, row["created_timestamp"], parse_or_none(row["metadata_json"])
+            row["message_id"], row["role"], content, row["created_timestamp"], parse_json_or_none(row["metadata_json"])
         )
         yield from telling.items([spoken])
 
@@ -97,4 +97,4 @@ def _last_used(row: Row) -> int:
 
 
 def _model(row: Row) -> str | None:
-    return text_or_none(at(parse_or_none(row["model_config_json"]), "model_name"))
+    return text_or_none(at(parse_json_or_none(row["model_config_json"]), "model_name"))

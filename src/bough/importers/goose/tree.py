@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from bough.formats.payload import at
+from bough.importers.common.synthetic_ids import chained
+from bough.importers.common.timestamps import from_seconds
 from bough.importers.goose.messages import read_messages
-from bough.importers.synthetic_ids import chained
-from bough.importers.timestamps import from_seconds
 from bough.model import Json, Kind, Usage
-from bough.model.imported import Said
+from bough.model.imported import ImportedMessage
 
 
 class Spoken(NamedTuple):
@@ -56,7 +56,7 @@ class Telling:
         self._hidden = False
         """Whether the model is not told again what was said so far."""
 
-    def items(self, messages: Iterable[Spoken]) -> Iterator[Said]:
+    def items(self, messages: Iterable[Spoken]) -> Iterator[ImportedMessage]:
         for spoken in messages:
             rest = spoken.metadata if isinstance(spoken.metadata, dict) else None
             name, summary = self._name(spoken), self._is_summary(rest)
@@ -64,7 +64,7 @@ class Telling:
                 said = f"{name}#{position}" if position else name
                 kind: Kind = "summary" if summary and self._last and position == 0 else "message"
                 reply = self._reply() if message.role == "assistant" else None
-                yield Said(
+                yield ImportedMessage(
                     said,
                     message,
                     self._last,

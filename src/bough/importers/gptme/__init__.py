@@ -10,14 +10,14 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from bough.formats.payload import at, text_or_none
-from bough.importers.files import Files, open_files
+from bough.importers.common.files import Files, open_files
+from bough.importers.common.json_reader import Line, json_lines
+from bough.importers.common.order import last_time
+from bough.importers.common.synthetic_ids import chained
+from bough.importers.common.titles import shortened
 from bough.importers.gptme.messages import FAMILY, Messages, is_message, said_at, usage
-from bough.importers.order import last_time
-from bough.importers.reading import Line, lines
-from bough.importers.synthetic_ids import chained
-from bough.importers.titles import shortened
 from bough.model import Json
-from bough.model.imported import Conversation, Head, Item, Said, Skipped
+from bough.model.imported import Conversation, Head, ImportedMessage, Item, Skipped
 
 NAME = FAMILY
 MAIN = "conversation.jsonl"
@@ -54,7 +54,7 @@ def _is_main(name: str) -> bool:
 
 def _is_ours(files: Files, name: str) -> bool:
     with files.open(name) as stream:
-        first = next(lines(stream, name), None)
+        first = next(json_lines(stream, name), None)
     return isinstance(first, Line) and is_message(first.value)
 
 
@@ -104,10 +104,10 @@ class Log:
             for item in self._branch(name):
                 if isinstance(item, Skipped) or item.id not in told:
                     yield item
-                if isinstance(item, Said):
+                if isinstance(item, ImportedMessage):
                     told.add(item.id)
 
-    def _branch(self, name: str) -> Iterator[Said | Skipped]:
+    def _branch(self, name: str) -> Iterator[ImportedMessage | Skipped]:
         parent: str | None = None
         for line in self._named(name):
             if isinstance(line, Skipped):
@@ -118,7 +118,7 @@ class Log:
             message = self._messages.read(record)
             model = text_or_none(at(metadata, "model")) if message.role == "assistant" else None
             time = said_at(record) or self._written(name)
-            yield Said(said, message, parent, time, model=model, usage=usage(metadata))
+            yield ImportedMessage(said, message, parent, time, model=model, usage=usage(metadata))
             parent = said
 
     def _written(self, name: str) -> int | None:
@@ -130,7 +130,7 @@ class Log:
         """The messages of a branch, each with a name that is made of itself and all before it."""
         said = self._name
         with self._files.open(name) as stream:
-            for line in lines(stream, name):
+            for line in json_lines(stream, name):
                 if isinstance(line, Skipped):
                     yield line
                 elif is_message(line.value):

@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 
 from bough.formats.media import FORMATS, kind_of
 from bough.formats.payload import at, count, text_or_none, total
-from bough.importers.files import Files
-from bough.importers.timestamps import from_iso
+from bough.importers.common.files import Files
+from bough.importers.common.timestamps import from_iso
 from bough.model import ROLES, Block, Json, Media, Message, Other, Text, Usage
 
 FAMILY = "gptme"

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from bough.importers.common.order import latest_last
+from bough.importers.common.sqlite import Tables, has_tables, open_tables
+from bough.importers.common.timestamps import from_iso
+from bough.importers.common.titles import shortened
 from bough.importers.llm.content import Content, Row
 from bough.importers.llm.responses import Responses
 from bough.importers.llm.threads import Threads
-from bough.importers.order import latest_last
-from bough.importers.tables import Tables, has_tables, open_tables
-from bough.importers.timestamps import from_iso
-from bough.importers.titles import shortened
 from bough.model.imported import Conversation, Item, Skipped
 
 NAME = "llm"

@@ -7,8 +7,8 @@ from typing import Any
 
 from bough.formats.media import kind_of
 from bough.formats.payload import at, count, text_or_none, written
-from bough.importers.reading import parse_or_none
-from bough.importers.tables import Tables
+from bough.importers.common.json_reader import parse_json_or_none
+from bough.importers.common.sqlite import Tables
 from bough.model import Block, Json, Media, Other, Text, Thinking, ToolCall, ToolResult, Usage
 
 FAMILY = "llm"
@@ -52,7 +52,7 @@ class Content:
         return [self._part(row, f"{message}:{row['position']}") for row in rows]
 
     def _part(self, row: Row, name: str) -> Block:
-        payload = parse_or_none(row["payload"])
+        payload = parse_json_or_none(row["payload"])
         words = self._words(row["text"], payload)
         raw = {FAMILY: {"type": row["type"], **payload}} if isinstance(payload, dict) and payload else None
         match row["type"]:
@@ -101,7 +101,7 @@ def call(call_id: Json, name: Json, arguments: Json) -> ToolCall:
 
 def usage(row: Row) -> Usage | None:
     """The tokens of a reply; what a model calls the details differs."""
-    details = parse_or_none(row["token_details"])
+    details = parse_json_or_none(row["token_details"])
     cached = count(details, "prompt_tokens_details", "cached_tokens")
     reasoning = count(details, "completion_tokens_details", "reasoning_tokens")
     counted = Usage(count(row, "input_tokens"), count(row, "output_tokens"), cached, reasoning)
@@ -111,7 +111,7 @@ def usage(row: Row) -> Usage | None:
 def envelope(row: Row, *columns: str) -> Json:
     """The columns that say how a reply came about, as they are."""
     kept = {
-        column: parse_or_none(row[column]) or row[column]
+        column: parse_json_or_none(row[column]) or row[column]
         for column in columns
         if row.get(column) not in (None, "", "{}")
     }

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from bough.importers.common.sqlite import Tables
+from bough.importers.common.timestamps import from_iso
 from bough.importers.llm.content import Content, Row, call, envelope, usage
-from bough.importers.tables import Tables
-from bough.importers.timestamps import from_iso
 from bough.model import Block, Message, Text, Thinking, ToolResult
-from bough.model.imported import Said
+from bough.model.imported import ImportedMessage
 
 COLUMNS = (
     "id", "model", "resolved_model", "prompt", "system", "prompt_json", "options_json", "response", "response_json",
@@ -34,14 +34,14 @@ class Responses:
         """The row of a response that is in no conversation."""
         return self._tables.rows("responses", COLUMNS, id=id, conversation_id=None)
 
-    def tell(self, rows: Iterable[Row]) -> Iterator[Said]:
+    def tell(self, rows: Iterable[Row]) -> Iterator[ImportedMessage]:
         """One path: what each response was asked, and what it said."""
         last: str | None = None
         system = ""
         for row in rows:
             for part, message in self._asked(row, system):
                 name = f"{row['id']}:{part}"
-                yield Said(name, message, last, from_iso(row["datetime_utc"]))
+                yield ImportedMessage(name, message, last, from_iso(row["datetime_utc"]))
                 last = name
                 system = message.text if part == "system" else system
             yield self.reply(row, str(row["id"]), last)
@@ -52,10 +52,10 @@ class Responses:
         tables = ("prompt_attachments", "tool_calls", "tool_results")
         return any(True for table in tables for _ in self._tables.rows(table, ("response_id",), response_id=row["id"]))
 
-    def reply(self, row: Row, name: str, parent: str | None) -> Said:
+    def reply(self, row: Row, name: str, parent: str | None) -> ImportedMessage:
         message = Message("assistant", tuple(self._replied(row)), envelope=envelope(row, *KEPT))
         model = row["resolved_model"] or row["model"]
-        return Said(name, message, parent, from_iso(row["datetime_utc"]), model=model, usage=usage(row))
+        return ImportedMessage(name, message, parent, from_iso(row["datetime_utc"]), model=model, usage=usage(row))
 
     def _asked(self, row: Row, before: str) -> Iterator[tuple[str, Message]]:
         """What a response was given: instructions where they are new, results of tools, and the prompt."""

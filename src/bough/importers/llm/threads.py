@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from bough.formats.payload import count
+from bough.importers.common.json_reader import parse_json_or_none
+from bough.importers.common.sqlite import Tables
+from bough.importers.common.timestamps import from_iso
 from bough.importers.llm.content import Content, Row, envelope, usage
-from bough.importers.reading import parse_or_none
-from bough.importers.tables import Tables
-from bough.importers.timestamps import from_iso
 from bough.model import Message, Role
-from bough.model.imported import Said
+from bough.model.imported import ImportedMessage
 from bough.model.values import replace
 
 TURNS = (
@@ -50,7 +50,7 @@ class Threads:
     def turns(self, thread: str) -> Iterator[Row]:
         return self._tables.rows("turns", TURNS, order="id", thread_id=thread)
 
-    def tell(self, thread: str, tip: str | None, old: dict[str, Row]) -> Iterator[Said]:
+    def tell(self, thread: str, tip: str | None, old: dict[str, Row]) -> Iterator[ImportedMessage]:
         """The messages of a thread. `old` has earlier rows by what they said, for replies that no turn speaks of."""
         told: set[str] = set()
         for turn in self.turns(thread):
@@ -78,17 +78,17 @@ class Threads:
             return Stored(row["hash"], row["parent_hash"], str(row["role"]), row["provider_metadata"])
         return None
 
-    def _said(self, thread: str, stored: Stored, time: str | None, old: dict[str, Row]) -> Said:
+    def _said(self, thread: str, stored: Stored, time: str | None, old: dict[str, Row]) -> ImportedMessage:
         family = self.family(thread)
-        metadata = parse_or_none(stored.metadata)
+        metadata = parse_json_or_none(stored.metadata)
         shell = {"llm": {"provider_metadata": metadata}} if metadata else None
         message = Message(ROLES.get(stored.role, "system"), tuple(self._content.blocks(stored.hash)), envelope=shell)
         parent = f"{family}:{stored.parent}" if stored.parent else None
-        said = Said(f"{family}:{stored.hash}", message, parent, from_iso(time))
+        said = ImportedMessage(f"{family}:{stored.hash}", message, parent, from_iso(time))
         before = old.pop(message.text, None) if message.role == "assistant" else None
         return self._reply(said, before) if before else said
 
-    def _reply(self, said: Said, row: Row) -> Said:
+    def _reply(self, said: ImportedMessage, row: Row) -> ImportedMessage:
         """A reply, with what its row knows of it."""
         kept = envelope(row, *KEPT)
         message = replace(said.message, envelope={**(said.message.envelope or {}), **kept}) if kept else said.message

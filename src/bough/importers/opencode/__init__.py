@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from bough.importers.files import open_files
+from bough.importers.common.files import open_files
 from bough.importers.opencode.database import Database, is_opencode
 from bough.importers.opencode.storage import Storage, has_sessions
 from bough.importers.opencode.tree import NAME, Spawn

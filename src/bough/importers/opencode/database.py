@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from bough.importers.common.json_reader import parse_json_or_none
+from bough.importers.common.order import eldest, latest_last
+from bough.importers.common.sqlite import Tables, has_tables, open_tables
+from bough.importers.common.timestamps import from_milliseconds
 from bough.importers.opencode.messages import Record
 from bough.importers.opencode.tree import Spawn, Whole, conversation
-from bough.importers.order import eldest, latest_last
-from bough.importers.reading import parse_or_none
-from bough.importers.tables import Tables, has_tables, open_tables
-from bough.importers.timestamps import from_milliseconds
 from bough.model.imported import Conversation, Skipped
 
 SESSION = (
@@ -43,7 +43,7 @@ class Database:
                     yield self._conversation(tables, row)
 
     def _conversation(self, tables: Tables, row: dict[str, Any]) -> Conversation:
-        info = {**row, "revert": parse_or_none(row["revert"]), "model": parse_or_none(row["model"])}
+        info = {**row, "revert": parse_json_or_none(row["revert"]), "model": parse_json_or_none(row["model"])}
         is_newest = next(tables.rows("message", ("id",), session_id=row["id"]), None) is None
         messages = _newest_messages if is_newest else _messages
         return conversation(info, lambda: messages(tables, row["id"]), self._spawned)
@@ -57,7 +57,7 @@ def _messages(tables: Tables, session: str) -> Iterator[Whole | Skipped]:
     """In the order of time: the ids begin again from time to time."""
     order = "time_created,id"
     for row in tables.rows("message", ("id", "data", "time_created"), order=order, session_id=session):
-        info = parse_or_none(row["data"])
+        info = parse_json_or_none(row["data"])
         if isinstance(info, dict):
             yield Whole({"id": row["id"], **info}, list(_parts(tables, row["id"])))
         else:
@@ -68,7 +68,7 @@ def _newest_messages(tables: Tables, session: str) -> Iterator[Whole | Skipped]:
     """The messages of a session that only the newest table has: each is one piece of JSON with all that was said."""
     columns = ("id", "type", "data", "time_created", "time_updated")
     for row in tables.rows("session_message", columns, order="seq,time_created,id", session_id=session):
-        data = parse_or_none(row["data"])
+        data = parse_json_or_none(row["data"])
         data = data if isinstance(data, dict) else {"data": row["data"]}
         role = ROLES.get(row["type"], "system")
         time = {"created": row["time_created"], "completed": row["time_updated"]}
@@ -85,5 +85,5 @@ def _content(kind: str, data: Record) -> list[Record]:
 
 def _parts(tables: Tables, message: str) -> Iterator[Record]:
     for row in tables.rows("part", ("id", "data"), order="time_created,id", message_id=message):
-        data = parse_or_none(row["data"])
+        data = parse_json_or_none(row["data"])
         yield {"id": row["id"], **data} if isinstance(data, dict) else {"id": row["id"], "data": row["data"]}

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from bough.errors import ImporterError
 from bough.formats.payload import count, text_or_none
-from bough.importers.files import Files
+from bough.importers.common.files import Files
+from bough.importers.common.json_reader import read_json
+from bough.importers.common.order import eldest, latest_last
 from bough.importers.opencode.messages import Record
 from bough.importers.opencode.tree import Spawn, Whole, conversation
-from bough.importers.order import eldest, latest_last
-from bough.importers.reading import read_json
 from bough.model.imported import Conversation, Skipped
 
 _SESSION = re.compile(r"(?:.*/)?session/(?!share/)[^/]+/(ses_[^/]+)\.json")

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TypeAlias
 
 from bough.formats.payload import at, text_or_none
+from bough.importers.common.timestamps import from_milliseconds
 from bough.importers.opencode.messages import FAMILY, Record, read_messages, usage
-from bough.importers.timestamps import from_milliseconds
 from bough.model import Json, Message
-from bough.model.imported import Conversation, Item, Said, Skipped
+from bough.model.imported import Conversation, ImportedMessage, Item, Skipped
 
 NAME = FAMILY
 UNFINISHED = "~"
@@ -79,7 +79,7 @@ def _tell(messages: Iterable[Whole | Skipped], spawned: dict[str, Spawn]) -> Ite
             _note_subagents(whole, said, spawned)
 
 
-def _said(whole: Whole, parent: str | None) -> Iterator[Said]:
+def _said(whole: Whole, parent: str | None) -> Iterator[ImportedMessage]:
     info, replied = whole.info, whole.info.get("role") == "assistant"
     created, completed = at(info, "time", "created"), at(info, "time", "completed")
     finished = not replied or completed is not None
@@ -88,7 +88,7 @@ def _said(whole: Whole, parent: str | None) -> Iterator[Said]:
         spoken = replied and message.role == "assistant"
         kind = "summary" if summary and position == 0 else "message"
         name = f"{_name(info)}#{position}" if position else _name(info)
-        yield Said(
+        yield ImportedMessage(
             name,
             # A summary begins what the model is told, as the user would.
             Message("user", message.blocks, message.error, message.envelope) if kind == "summary" else message,
@@ -121,14 +121,14 @@ def _head(revert: Json, messages: Messages) -> str | None:
         return None
     before: str | None = None
     for item in _tell(messages(), {}):
-        if isinstance(item, Said):
+        if isinstance(item, ImportedMessage):
             if item.id.rstrip(UNFINISHED) == hidden:
                 return before
             before = item.id
     return None
 
 
-def _note_subagents(whole: Whole, said: Said, spawned: dict[str, Spawn]) -> None:
+def _note_subagents(whole: Whole, said: ImportedMessage, spawned: dict[str, Spawn]) -> None:
     calls = {call.call_id for call in said.message.calls}
     for part in whole.parts:
         child = at(part, "state", "metadata", "sessionId")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, NoReturn
 
 from bough.errors import ImporterError
-from bough.importers.files import head
+from bough.importers.common.files import head
 from bough.model import Json
 from bough.model.imported import Skipped
 from bough.model.values import value
@@ -40,15 +40,15 @@ class Line:
     """`file.jsonl:12`"""
 
 
-def lines(stream: IO[bytes], place: str) -> Iterator[Line | Skipped]:
+def json_lines(stream: IO[bytes], place: str) -> Iterator[Line | Skipped]:
     """The lines of a stream of JSON, one at a time. What is not JSON, or torn off at the end, is a `Skipped`."""
-    stream = recoded(stream)
+    stream = as_utf8(stream)
     number = 0
     while raw := stream.readline(LONGEST_LINE):
         number += 1
         here = f"{place}:{number}"
         if len(raw) >= LONGEST_LINE and not raw.endswith(b"\n"):
-            yield Skipped(here, f"The line is longer than {LONGEST_LINE // 2**20} MB.", text_of(raw[:RAW]))
+            yield Skipped(here, f"The line is longer than {LONGEST_LINE // 2**20} MB.", decode_text(raw[:RAW]))
             _to_the_end_of_the_line(stream)
         elif raw.strip():
             yield _line(raw, number, here)
@@ -56,29 +56,29 @@ def lines(stream: IO[bytes], place: str) -> Iterator[Line | Skipped]:
 
 def _line(raw: bytes, number: int, here: str) -> Line | Skipped:
     try:
-        return Line(number, parse(raw), here)
+        return Line(number, parse_json(raw), here)
     except ValueError as error:
         torn = "" if raw.endswith(b"\n") else "The file ends in the middle of a line: "
-        return Skipped(here, f"{torn}{error}", text_of(raw[:RAW]))
+        return Skipped(here, f"{torn}{error}", decode_text(raw[:RAW]))
 
 
 def read_json(stream: IO[bytes], place: str) -> Json:
     """A whole file of JSON. Raises `ImporterError`."""
-    data = recoded(stream).read(LARGEST_FILE + 1)
+    data = as_utf8(stream).read(LARGEST_FILE + 1)
     if len(data) > LARGEST_FILE:
         raise ImporterError(f"{place} is larger than {LARGEST_FILE // 2**20} MB; nothing was imported of it.")
     try:
-        return parse(data)
+        return parse_json(data)
     except ValueError as error:
         raise ImporterError(f"{place} is not JSON: {error}") from None
 
 
-def items(stream: IO[bytes], place: str) -> Iterator[Json | Skipped]:
+def json_items(stream: IO[bytes], place: str) -> Iterator[Json | Skipped]:
     """The items of a file that is one JSON list, one at a time. A list that is torn off ends with a `Skipped`.
 
     Raises `ImporterError` for a file that is anything but a list.
     """
-    window = _Window(recoded(stream))
+    window = _Window(as_utf8(stream))
     if window.next_sign() != "[":
         raise ImporterError(f"{place} is not a list of JSON objects.")
     window.at += 1
@@ -164,36 +164,36 @@ class _Window:
         return None
 
 
-def parse(raw: bytes | str) -> Json:
+def parse_json(raw: bytes | str) -> Json:
     """A JSON value. Raises `ValueError` for what is not JSON, NaN and absurd nesting and numbers included."""
     try:
-        return DECODER.decode(text_of(raw) if isinstance(raw, bytes) else raw)
+        return DECODER.decode(decode_text(raw) if isinstance(raw, bytes) else raw)
     except RecursionError:
         raise ValueError("it is nested too deeply.") from None
 
 
-def beginning(path: Path) -> str:
+def text_start(path: Path) -> str:
     """The first characters of a text file, without spaces before them; empty for anything else."""
     raw = head(path, LOOKED_AT)
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return raw.decode("utf-16", "ignore").lstrip()
-    return "" if b"\0" in raw else text_of(raw).lstrip()
+    return "" if b"\0" in raw else decode_text(raw).lstrip()
 
 
-def parse_or_none(text: Json) -> Json:
+def parse_json_or_none(text: Json) -> Json:
     """JSON inside a column or a line; None where there is none, and for what is not JSON."""
     try:
-        return parse(text) if isinstance(text, (str, bytes)) else None
+        return parse_json(text) if isinstance(text, (str, bytes)) else None
     except ValueError:
         return None
 
 
-def text_of(raw: bytes) -> str:
+def decode_text(raw: bytes) -> str:
     """Text in UTF-8, with or without a mark; bytes that are not keep their place, so that nothing is lost."""
     return raw.decode("utf-8-sig", "surrogateescape")
 
 
-def recoded(stream: IO[bytes]) -> IO[bytes]:
+def as_utf8(stream: IO[bytes]) -> IO[bytes]:
     """The same stream in UTF-8, for files that say at their beginning that they are in UTF-16."""
     buffered = stream if hasattr(stream, "peek") else io.BufferedReader(stream)  # type: ignore[type-var]
     start = bytes(buffered.peek(4)[:4])

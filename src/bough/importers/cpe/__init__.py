@@ -15,13 +15,13 @@ from typing import Any
 
 from bough.formats.media import from_base64, kind_of
 from bough.formats.payload import text_or_none, written
-from bough.importers import cpe_first
-from bough.importers.reading import parse_or_none
-from bough.importers.synthetic_ids import dated, parents_first
-from bough.importers.tables import Tables, has_tables, open_tables
-from bough.importers.timestamps import from_iso
+from bough.importers.common.json_reader import parse_json_or_none
+from bough.importers.common.sqlite import Tables, has_tables, open_tables
+from bough.importers.common.synthetic_ids import dated, parents_first
+from bough.importers.common.timestamps import from_iso
+from bough.importers.cpe import first_generation
 from bough.model import ROLES, Block, Json, Media, Message, Other, Text, Thinking, ToolCall, ToolResult, Usage
-from bough.model.imported import Conversation, Head, Item, Said, Skipped
+from bough.model.imported import Conversation, Head, ImportedMessage, Item, Skipped
 
 PLACE = ("id", "parent_id", "compaction_parent_id", "role", "title", "is_subagent", "created_at")
 REST = (
@@ -53,7 +53,7 @@ class CPE:
         with open_tables(path) as tables:
             if tables.columns("messages"):
                 yield from Trees(tables, path.name).read()
-            yield from cpe_first.read(tables, self.name)
+            yield from first_generation.read(tables, self.name)
 
 
 def _config_directory() -> Path:
@@ -148,13 +148,13 @@ class Trees:
                 yield Skipped(f"{self.place}: messages {id}", f"It follows {row['parent_id']!r}, which is not there.")
             yield self._one(row, parent)
 
-    def _one(self, row: dict[str, Any], parent: str | None) -> Said:
+    def _one(self, row: dict[str, Any], parent: str | None) -> ImportedMessage:
         (rest,) = self.tables.rows("messages", REST, id=row["id"])
         before = None if parent is None else self._name(parent)
         compacted = parent is not None and row["parent_id"] is None
         reply = row["role"] == "assistant"
         usage = Usage(rest["input_tokens"], rest["output_tokens"], rest["cache_read_tokens"])
-        return Said(
+        return ImportedMessage(
             self._name(row["id"]), self._message(row, rest), before, from_iso(row["created_at"]),
             label=self._label(row["id"]) or text_or_none(row["title"]),
             kind="summary" if compacted else "message", covers=before if compacted else None,
@@ -165,7 +165,7 @@ class Trees:
     def _message(self, row: dict[str, Any], rest: dict[str, Any]) -> Message:
         rows = self.tables.rows("blocks", BLOCK, order="sequence_order", message_id=row["id"])
         error = bool(rest["tool_result_error"])
-        fields = parse_or_none(rest["message_extra_fields"])
+        fields = parse_json_or_none(rest["message_extra_fields"])
         blocks = tuple(results(rows, error) if row["role"] == "tool_result" else map(block, rows))
         return Message(row["role"], blocks, error, {"cpe": fields} if fields else None)
 
@@ -178,7 +178,7 @@ def results(rows: Iterable[dict[str, Any]], error: bool) -> Iterator[Block]:
 
 
 def block(row: dict[str, Any]) -> Block:
-    extra = parse_or_none(row["extra_fields"])
+    extra = parse_json_or_none(row["extra_fields"])
     match row["block_type"]:
         case "thinking":
             return Thinking(row["content"] or "", extra, signed(row["content"], extra))
@@ -198,7 +198,7 @@ def signed(text: str, extra: Json) -> Json:
 
 
 def call(row: dict[str, Any], extra: Json) -> Block:
-    said = parse_or_none(row["content"])
+    said = parse_json_or_none(row["content"])
     if not isinstance(said, dict) or not isinstance(said.get("name"), str):
         return Other("cpe.tool_call", row)
     parameters = said.get("parameters")
@@ -207,7 +207,7 @@ def call(row: dict[str, Any], extra: Json) -> Block:
 
 
 def content(row: dict[str, Any]) -> Text | Media | Other:
-    modality, mime, extra = row["modality_type"] or 0, row["mime_type"] or "", parse_or_none(row["extra_fields"])
+    modality, mime, extra = row["modality_type"] or 0, row["mime_type"] or "", parse_json_or_none(row["extra_fields"])
     if modality == 0:
         return Text(row["content"] or "", extra)
     data = from_base64(row["content"])

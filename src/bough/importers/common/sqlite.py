@@ -13,7 +13,7 @@ from typing import Any
 import apsw
 
 from bough.errors import ImporterError
-from bough.importers.files import head
+from bough.importers.common.files import head
 
 LONGEST_VALUE = 512 * 2**20
 

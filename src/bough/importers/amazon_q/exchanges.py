@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from bough.formats.media import FORMATS
 from bough.formats.payload import at, count, text_or_none, written
-from bough.importers.synthetic_ids import chained
-from bough.importers.timestamps import from_iso, from_milliseconds
+from bough.importers.common.synthetic_ids import chained
+from bough.importers.common.timestamps import from_iso, from_milliseconds
 from bough.model import Block, Json, Media, Message, Other, Text, ToolCall, ToolResult
-from bough.model.imported import Item, Said, Skipped
+from bough.model.imported import ImportedMessage, Item, Skipped
 from bough.model.values import value
 
 
@@ -17,7 +17,7 @@ from bough.model.values import value
 class Entry:
     """One exchange: its messages in order, and what could not be read of it."""
 
-    messages: tuple[Said, ...]
+    messages: tuple[ImportedMessage, ...]
     skipped: tuple[Skipped, ...] = ()
     directory: str | None = None
 
@@ -29,7 +29,7 @@ class Entry:
         """The messages, one after another, after what came before them."""
         yield from self.skipped
         for one in self.messages:
-            yield Said(
+            yield ImportedMessage(
                 one.id, one.message, parent, one.created_at,
                 model=one.model, request_id=one.request_id,
             )  # fmt: skip
@@ -43,7 +43,7 @@ def entries(history: Json, place: str, model: str | None, conversation: str) -> 
         asked, answer, about = _parts(item)
         if not isinstance(asked, dict) or not isinstance(answer, dict):
             # Nothing of it is known but that it is there; the next one follows it all the same.
-            lost = Said(name, Message("system", (Other("amazon-q.entry", item),)))
+            lost = ImportedMessage(name, Message("system", (Other("amazon-q.entry", item),)))
             yield Entry((lost,), (Skipped(f"{place}[{number}]", "It is not an exchange.", item),))
             continue
         yield _entry(asked, answer, about, name, model)
@@ -64,10 +64,11 @@ def _entry(asked: dict[str, Json], answer: dict[str, Json], about: Json, name: s
     begun = from_iso(asked.get("timestamp")) or from_milliseconds(count(about, "request_start_timestamp_ms"))
     ended = from_milliseconds(count(about, "stream_end_timestamp_ms"))
     messages = [
-        Said(f"{name}:{place}", message, created_at=begun) for place, message in enumerate(asked_messages(asked))
+        ImportedMessage(f"{name}:{place}", message, created_at=begun)
+        for place, message in enumerate(asked_messages(asked))
     ]
     reply = Message("assistant", tuple(_reply(said))) if kind in ("Response", "ToolUse") else None
-    messages.append(Said(
+    messages.append(ImportedMessage(
         name, reply or Message("assistant", (Other(f"amazon-q.{kind}", answer),)), created_at=ended or begun,
         model=text_or_none(at(about, "model_id")) or model, request_id=text_or_none(at(about, "request_id")),
     ))  # fmt: skip

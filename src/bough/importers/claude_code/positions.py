@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from bough.importers.claude_code.lines import Record
+from bough.importers.claude_code.records import Record
 from bough.model import Json, Role
 
 

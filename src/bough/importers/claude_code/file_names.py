@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
-from bough.importers.files import Files
-from bough.importers.reading import LONGEST_LINE
+from bough.importers.common.files import Files
+from bough.importers.common.json_reader import LONGEST_LINE
 
 SUBAGENTS = "subagents"
 _AGENT = re.compile(r"agent-(.+)\.jsonl")

@@ -11,8 +11,8 @@ from operator import itemgetter
 from pathlib import Path, PurePosixPath
 
 from bough.errors import ImporterError
-from bough.importers.files import Files, open_files
-from bough.importers.reading import items, read_json, recoded
+from bough.importers.common.files import Files, open_files
+from bough.importers.common.json_reader import as_utf8, json_items, read_json
 from bough.model import Json
 from bough.model.imported import Skipped
 
@@ -69,9 +69,9 @@ def conversations(files: Files, last: Callable[[Json], int | None]) -> Iterator[
 def _objects(files: Files, name: str) -> Iterator[tuple[str, Json | Skipped]]:
     """The conversations of one file, each with its place. A file may also be a single one."""
     with files.open(name) as raw:
-        stream = recoded(raw)
+        stream = as_utf8(raw)
         if stream.peek(LOOKED_AT).lstrip().startswith(b"{"):  # type: ignore[attr-defined]
             yield name, read_json(stream, name)
             return
-        for number, found in enumerate(items(stream, name)):
+        for number, found in enumerate(json_items(stream, name)):
             yield f"{name}[{number}]", found

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from bough.formats.payload import text_or_none
-from bough.importers.synthetic_ids import dated, parents_first
-from bough.importers.tables import Tables
-from bough.importers.timestamps import from_iso
+from bough.importers.common.sqlite import Tables
+from bough.importers.common.synthetic_ids import dated, parents_first
+from bough.importers.common.timestamps import from_iso
 from bough.model import Media, assistant, user
-from bough.model.imported import Conversation, Item, Said, Skipped
+from bough.model.imported import Conversation, ImportedMessage, Item, Skipped
 
 COLUMNS = ("id", "parent_id", "user_message", "executor_data", "created_at", "model")
 
@@ -44,8 +44,8 @@ def _said(tables: Tables, above: dict[str, str | None]) -> Iterator[Item]:
 def _turn(row: dict[str, Any], parent: str | None) -> Iterator[Item]:
     id, time, model = dated(row["id"], row["created_at"]), from_iso(row["created_at"]), text_or_none(row["model"])
     asked = f"{id}:prompt"
-    yield Said(asked, user(row["user_message"] or ""), parent, time)
+    yield ImportedMessage(asked, user(row["user_message"] or ""), parent, time)
     dump = row["executor_data"] if isinstance(row["executor_data"], bytes) else b""
     reply = Media("document", "application/x-gob", dump, name="executor_data")
-    yield Said(id, assistant(reply), asked, time, model=model)
+    yield ImportedMessage(id, assistant(reply), asked, time, model=model)
     yield Skipped(f"conversations {row['id']}", "Only Go can read the reply; its bytes are kept as a document.")

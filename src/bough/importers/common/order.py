@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import IO, Any, TypeVar
 
-from bough.importers.timestamps import from_iso
+from bough.importers.common.timestamps import from_iso
 
 TAIL = 65_536
 _TIME = re.compile(rb'"timestamp"\s*:\s*"([^"]{10,40})"')

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Mapping
 
 from bough.formats.payload import text_or_none
-from bough.importers.claude_code.lines import SCENE, Record, message_of, read_blocks
-from bough.importers.reading import parse_or_none
-from bough.importers.timestamps import from_iso
-from bough.importers.titles import shortened
+from bough.importers.claude_code.records import SCENE, Record, message_of, read_blocks
+from bough.importers.common.json_reader import parse_json_or_none
+from bough.importers.common.timestamps import from_iso
+from bough.importers.common.titles import shortened
 from bough.model import Json, Text
 
 NOTES = {
@@ -112,7 +112,7 @@ def _summary_of(lines: Iterable[bytes], summaries: Mapping[str, str]) -> str | N
 
 
 def _parsed(line: bytes) -> Record:
-    value = parse_or_none(line)
+    value = parse_json_or_none(line)
     return value if isinstance(value, dict) else {}
 
 

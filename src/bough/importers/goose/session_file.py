@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from bough.formats.payload import at, text_or_none
-from bough.importers.files import Files
+from bough.importers.common.files import Files
+from bough.importers.common.json_reader import Line, json_lines
+from bough.importers.common.timestamps import from_iso
+from bough.importers.common.titles import shortened
 from bough.importers.goose.tree import Spoken, Telling
-from bough.importers.reading import Line, lines
-from bough.importers.timestamps import from_iso
-from bough.importers.titles import shortened
 from bough.model import Json
 from bough.model.imported import Conversation, Item, Skipped
 
@@ -50,7 +50,7 @@ def read_lines(files: Files, name: str) -> Iterator[Conversation]:
     """The session of one file of lines: the first tells of it, the others are its messages."""
     session = PurePosixPath(name).stem
     with files.open(name) as stream:
-        first = next(lines(stream, name), None)
+        first = next(json_lines(stream, name), None)
     heading = first.value if isinstance(first, Line) and not is_message(first.value) else {}
     yield _conversation(session, heading, _items(files, name, session))
 
@@ -89,7 +89,7 @@ def _items(files: Files, name: str, session: str) -> Iterator[Item]:
 
 def _messages(files: Files, name: str, skipped: list[Skipped]) -> Iterator[Spoken]:
     with files.open(name) as stream:
-        for line in lines(stream, name):
+        for line in json_lines(stream, name):
             if isinstance(line, Skipped):
                 skipped.append(line)
             elif is_message(line.value):

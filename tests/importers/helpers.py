@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bough.importers import detect
-from bough.model.imported import Conversation, Said, Skipped
+from bough.model.imported import Conversation, ImportedMessage, Skipped
 
 
 @dataclass(frozen=True)
@@ -14,10 +14,10 @@ class Told:
     """A conversation, and its items by their names."""
 
     conversation: Conversation
-    said: dict[str, Said]
+    said: dict[str, ImportedMessage]
     skipped: list[Skipped]
 
-    def by_text(self, text: str) -> Said:
+    def by_text(self, text: str) -> ImportedMessage:
         """The first message that says this, or a tool's result that does."""
         for said in self.said.values():
             if text in (said.message.text, *(result.text for result in said.message.results)):
@@ -31,6 +31,6 @@ def tell(path: Path) -> dict[str, Told]:
     for one in detect(path).read(path):
         if isinstance(one, Conversation):
             items = list(one.items)
-            said = {item.id: item for item in items if isinstance(item, Said)}
+            said = {item.id: item for item in items if isinstance(item, ImportedMessage)}
             told[one.id] = Told(one, said, [item for item in items if isinstance(item, Skipped)])
     return told

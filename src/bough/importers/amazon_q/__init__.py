@@ -15,14 +15,14 @@ from typing import Any
 
 from bough.errors import ImporterError
 from bough.formats.payload import at, text_or_none
-from bough.importers.amazon_q_entries import Entry, entries
-from bough.importers.files import open_files
-from bough.importers.reading import beginning, parse, read_json
-from bough.importers.synthetic_ids import chained
-from bough.importers.tables import Tables, has_tables, open_tables
-from bough.importers.timestamps import from_milliseconds
+from bough.importers.amazon_q.exchanges import Entry, entries
+from bough.importers.common.files import open_files
+from bough.importers.common.json_reader import parse_json, read_json, text_start
+from bough.importers.common.sqlite import Tables, has_tables, open_tables
+from bough.importers.common.synthetic_ids import chained
+from bough.importers.common.timestamps import from_milliseconds
 from bough.model import Json, user
-from bough.model.imported import Conversation, Head, Item, Said, Skipped
+from bough.model.imported import Conversation, Head, ImportedMessage, Item, Skipped
 
 COLUMNS = ("key", "conversation_id", "value", "created_at", "updated_at")
 KEPT = ("transcript", "context_manager", "model_info", "latest_summary")
@@ -36,7 +36,7 @@ class AmazonQ:
     def recognises(self, path: Path) -> bool:
         if has_tables(path, conversations=("key", "value")) or has_tables(path, conversations_v2=("key", "value")):
             return True
-        start = beginning(path)
+        start = text_start(path)
         return start.startswith("{") and '"conversation_id"' in start and '"history"' in start
 
     def places(self) -> list[Path]:
@@ -67,7 +67,7 @@ def _rows(tables: Tables, place: str) -> Iterator[Conversation | Skipped]:
         for row in tables.rows(table, COLUMNS, order="updated_at,rowid"):
             here = f"{place}: {table} {row['key']}"
             try:
-                told = conversation(parse(row["value"] or ""), row, here)
+                told = conversation(parse_json(row["value"] or ""), row, here)
             except (ValueError, ImporterError) as error:
                 yield Skipped(here, str(error), row["value"])
                 continue
@@ -151,17 +151,17 @@ class Lines:
         waiting = text_or_none(at(self.state, "next_message", "content", "Prompt", "prompt"))
         last = (self.tangent or self.main)[-1].last if self.tangent or self.main else None
         if waiting is not None:
-            yield Said(f"{self.state['conversation_id']}:after:{last}", user(waiting), last)
+            yield ImportedMessage(f"{self.state['conversation_id']}:after:{last}", user(waiting), last)
 
 
-def _summary(state: dict[str, Json]) -> Said | None:
+def _summary(state: dict[str, Json]) -> ImportedMessage | None:
     """What stands for the entries that compaction has taken away."""
     found = state.get("latest_summary")
     text = found[0] if isinstance(found, list) and found else found
     if not isinstance(text, str) or not text:
         return None
     (name,) = chained([text], state["conversation_id"])
-    return Said(f"summary:{name}", user(text), kind="summary")
+    return ImportedMessage(f"summary:{name}", user(text), kind="summary")
 
 
 IMPORTER = AmazonQ()
