@@ -18,10 +18,11 @@ from bough.agent.streaming import receive
 from bough.agent.tool_calls import NOT_RUN, Job, answer, results
 from bough.agent.tools import Result, Toolbox
 from bough.agent.types import Agent, Limits, Outcome
-from bough.context.load import RESERVE, window_of
+from bough.context.load import RESERVE
 from bough.errors import ProviderError
 from bough.model import Json, Message, Node, Tool, ToolCall, Usage
 from bough.model.tokens import estimate_text
+from bough.providers.prices import window_of
 from bough.session import WAIT
 from bough.storage.turns import LEASE
 

@@ -1,1 +1,1 @@
-"""From a path to a request: load what is needed, repair it, fit it to a budget, encode and validate it."""
+"""From a path to a request: load the needed part, fit it to a budget, repair, encode and validate it."""

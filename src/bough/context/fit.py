@@ -1,12 +1,12 @@
-"""From a path to a request: start at the newest summary, fit to a budget, mend, encode, validate.
+"""Build a request from a path: start at the newest summary, fit to a budget, repair, encode, validate.
 
-Trimming is a view; the store is never changed. Two properties matter beside validity:
+Trimming never changes the store. Two properties matter beside validity:
 
 - **The same path gives the same bytes, and a path that is longer by whole turns begins with the shorter one's bytes**,
-  so that a provider's prompt cache keeps hitting. Where a cut falls therefore depends on nothing but the weights of the
-  nodes: it moves in strides of two fifths of the budget, so that it seldom moves, and then goes well below the budget.
-- **The cost is that of what is kept.** Every node knows the weight of its whole path, so the place of the cut is known
-  before anything is loaded.
+  so that a provider's prompt cache keeps hitting. The cut therefore depends only on the weights of the nodes, and moves
+  in strides of two fifths of the budget: seldom, and then well below the budget.
+- **The cost is proportional to what is kept.** Every node stores its weight, the estimated tokens of its whole path, so
+  the cut is computed before anything is loaded.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from bough import formats
-from bough.context.repair import Step, repair
+from bough.context.repair import RequestMessage, repair
 from bough.errors import FormatError, Invalid
 from bough.formats.types import Format, Loss
 from bough.model import Json, Message, Node, Other, Text, Thinking, ToolResult
@@ -23,8 +23,10 @@ from bough.model.tree import turn_starts
 from bough.model.values import replace, value
 
 STRIDE = 0.4
+"""Share of the budget by which the cut moves."""
 ELIDED = "[This output was left out to save space.]"
-WORTH_ELIDING = 200
+MIN_ELIDED = 200
+"""Tokens of a tool_result message below which its output is not worth removing."""
 UNLIMITED = 2**62
 
 Counter = Callable[[Message], int]
@@ -32,12 +34,12 @@ Counter = Callable[[Message], int]
 
 @value
 class Context:
-    """What goes into a request, and what was done to make it fit."""
+    """The payload of a request, and how it was made to fit."""
 
     payload: Json
     format: str
     tokens: int
-    """Estimated, and corrected by what the provider counted earlier on this path."""
+    """Estimate, corrected by the provider's own counts earlier on this path."""
     fits: bool
     cut: bool = False
     """Whether older turns were left out."""
@@ -50,13 +52,13 @@ class Context:
 
 @value
 class Window:
-    """Where a path is cut for a budget. Weights are counted from the last node that a summary covers."""
+    """The cut of a path for a budget. `base` is the weight of the last node that a summary covers."""
 
     limit: int
     base: int = 0
 
     def threshold(self, weight: int) -> int:
-        """What must have been said before a turn begins for it to be kept, when the path has this weight."""
+        """The weight before a turn from which on the turn is kept, for a path of this weight."""
         over = weight - self.base - self.limit
         if over <= 0:
             return self.base
@@ -73,14 +75,15 @@ def fit(
     scale: float = 1.0,
     strict: bool = False,
 ) -> Context:
-    """The request for a path, in at most `budget` tokens if that is possible. The newest turn is never dropped.
+    """Build the request for a path, in at most `budget` tokens if possible. The newest turn is never dropped.
 
-    `scale` is how many of the provider's tokens one estimated token is; `counter` counts a message exactly. Raises
-    `FormatError` when the result would be refused, or if `strict` and something cannot be said in this format.
+    `scale` is the number of the provider's tokens per estimated token; `counter` replaces the estimate. Raises
+    `Invalid` for a budget below one, and `FormatError` if the provider would refuse the result, or if `strict` and the
+    format cannot express something.
     """
     if budget is not None and budget < 1:
         raise Invalid(f"A budget is at least one token, not {budget}.")
-    nodes = weighed(nodes, counter)
+    nodes = with_weights(nodes, counter)
     summary = next((node for node in reversed(nodes) if node.kind == "summary"), None)
     covered = next((node for node in nodes if summary is not None and node.id == summary.covers), None)
     base = covered.weight if covered else 0
@@ -90,7 +93,7 @@ def fit(
 
 
 def limit_for(budget: int | None, scale: float, summary: Node | None, counter: Counter | None) -> int:
-    """The budget in estimated tokens, less what the summary takes."""
+    """The budget in estimated tokens, minus the summary."""
     if budget is None:
         return UNLIMITED
     taken = (counter or estimate)(summary.message) if summary else 0
@@ -107,26 +110,26 @@ def fit_window(
     scale: float = 1.0,
     strict: bool = False,
 ) -> Context:
-    """As `fit`, for the end of a path: the summary it starts at, if any, and whole turns."""
+    """Like `fit`, for the loaded end of a path: its summary, if any, and whole turns. Raises `FormatError`."""
     wire = formats.get(format) if isinstance(format, str) else format
     count = counter or estimate
     kept = newest_turns(rest, window)
-    steps = [Step(node.id, node.message) for node in without_stale_thinking(kept, window)]
-    steps, elided = shrink(steps, len(steps) - newest_length(kept), window.limit, count)
-    start = [Step(summary.id, summary.message)] if summary else []
-    mended = repair([*start, *steps])
-    encoded = wire.encode([step.message for step in mended], strict=strict)
+    items = [RequestMessage(node.id, node.message) for node in without_stale_thinking(kept, window)]
+    items, elided = shrink(items, len(items) - newest_turn_length(kept), window.limit, count)
+    start = [RequestMessage(summary.id, summary.message)] if summary else []
+    repaired = repair([*start, *items])
+    encoded = wire.encode([item.message for item in repaired], strict=strict)
     if broken := wire.check(encoded.payload):
         problems = "; ".join(f"rule {violation.rule}: {violation.detail}" for violation in broken[:3])
         raise FormatError(
             f"{wire.name} would refuse this dialog ({problems}). This is a bug in bough; please report it."
         )
-    present = {step.id for step in steps}
+    present = {item.id for item in items}
     return Context(
         encoded.payload,
         wire.name,
-        tokens=round(sum(count(step.message) for step in mended) * scale),
-        fits=sum(count(step.message) for step in steps) <= window.limit,
+        tokens=round(sum(count(item.message) for item in repaired) * scale),
+        fits=sum(count(item.message) for item in items) <= window.limit,
         cut=bool(rest) and window.threshold(rest[-1].weight) > window.base,
         dropped=tuple(node.id for node in rest if node.id not in present),
         elided=elided,
@@ -134,8 +137,8 @@ def fit_window(
     )
 
 
-def weighed(nodes: Sequence[Node], counter: Counter | None) -> list[Node]:
-    """The nodes with the weights of their paths, where a store has not put them there or someone counts for himself."""
+def with_weights(nodes: Sequence[Node], counter: Counter | None) -> list[Node]:
+    """The nodes with their weights: as stored, or computed if missing or if a counter is given."""
     if nodes and counter is None and nodes[-1].weight:
         return list(nodes)
     weight, result = 0, []
@@ -156,30 +159,30 @@ def newest_turns(rest: Sequence[Node], window: Window) -> list[Node]:
     return list(rest[next((place for place in starts if before[place] >= threshold), starts[-1]) :])
 
 
-def newest_length(kept: Sequence[Node]) -> int:
+def newest_turn_length(kept: Sequence[Node]) -> int:
     starts = turn_starts(kept)
     return len(kept) - next((place for place, node in enumerate(kept) if starts and node is starts[-1]), 0)
 
 
 def without_stale_thinking(kept: Sequence[Node], window: Window) -> list[Node]:
-    """Reasoning is bound to what was before it: what was thought before the cut moved is not sent any more.
+    """Remove reasoning that was produced before the cut moved, because its signature covers messages now cut off.
 
-    The newest turn keeps its reasoning in any case: a provider wants it back in the middle of a tool loop.
+    The newest turn keeps its reasoning, because providers require it in the middle of a tool loop.
     """
     if not kept:
         return []
     now = window.threshold(kept[-1].weight)
-    newest = len(kept) - newest_length(kept)
+    newest = len(kept) - newest_turn_length(kept)
     return [
         node
         if place >= newest or window.threshold(node.weight) == now
-        else replace(node, message=unthinking(node.message))
+        else replace(node, message=without_thinking(node.message))
         for place, node in enumerate(kept)
     ]
 
 
-def unthinking(message: Message) -> Message:
-    """The message without reasoning, and without the provider's own items, which may refer to it."""
+def without_thinking(message: Message) -> Message:
+    """The message without reasoning, and without the provider's raw items, which may refer to it."""
     blocks = [block for block in message.blocks if not isinstance(block, Thinking)]
     if len(blocks) == len(message.blocks):
         return message
@@ -187,29 +190,32 @@ def unthinking(message: Message) -> Message:
     return replace(message, blocks=tuple(plain), envelope=None)
 
 
-def shrink(steps: list[Step], newest: int, limit: int, count: Counter) -> tuple[list[Step], tuple[str, ...]]:
-    """When the newest turn alone is too big: its oldest tool output is left out, then its oldest calls and results."""
-    total = sum(count(step.message) for step in steps)
+def shrink(
+    items: list[RequestMessage], newest: int, limit: int, count: Counter
+) -> tuple[list[RequestMessage], tuple[str, ...]]:
+    """If the newest turn alone is too large, remove its oldest tool output, then its oldest calls and results."""
+    total = sum(count(item.message) for item in items)
     if total <= limit:
-        return steps, ()
+        return items, ()
+    # Below the limit by a stride, so that the next step of a tool loop does not move the cut again.
     goal = int(limit * (1 - STRIDE))
-    steps, elided = list(steps), []
-    for place, step in enumerate(steps):
+    items, elided = list(items), []
+    for place, item in enumerate(items):
         if total <= goal:
             break
-        if step.message.role == "tool_result" and count(step.message) > WORTH_ELIDING and place < len(steps) - 1:
-            shorter = elide(step.message)
-            total -= count(step.message) - count(shorter)
-            steps[place] = replace(step, message=shorter)
-            elided.append(step.id)
-    while total > limit and (span := oldest_step(steps, newest)):
-        total -= sum(count(step.message) for step in steps[span])
-        del steps[span]
-    return steps, tuple(id_ for id_ in elided if any(step.id == id_ for step in steps))
+        if item.message.role == "tool_result" and count(item.message) > MIN_ELIDED and place < len(items) - 1:
+            shorter = elide(item.message)
+            total -= count(item.message) - count(shorter)
+            items[place] = replace(item, message=shorter)
+            elided.append(item.id)
+    while total > limit and (span := oldest_step(items, newest)):
+        total -= sum(count(item.message) for item in items[span])
+        del items[span]
+    return items, tuple(id_ for id_ in elided if any(item.id == id_ for item in items))
 
 
 def elide(message: Message) -> Message:
-    """A tool's answer without its content; the ids stay, so the call is still answered."""
+    """The tool results without their content. The call ids stay, because every call needs a result."""
     return replace(
         message,
         blocks=tuple(
@@ -221,12 +227,12 @@ def elide(message: Message) -> Message:
     )
 
 
-def oldest_step(steps: Sequence[Step], newest: int) -> slice | None:
-    """The oldest call with its results that something follows."""
-    for place in range(newest, len(steps)):
-        if steps[place].message.role == "assistant" and steps[place].message.calls:
+def oldest_step(items: Sequence[RequestMessage], newest: int) -> slice | None:
+    """The oldest reply with calls and their results, unless it is the last; None if there is none."""
+    for place in range(newest, len(items)):
+        if items[place].message.role == "assistant" and items[place].message.calls:
             end = place + 1
-            while end < len(steps) and steps[end].message.role == "tool_result":
+            while end < len(items) and items[end].message.role == "tool_result":
                 end += 1
-            return slice(place, end) if end < len(steps) else None
+            return slice(place, end) if end < len(items) else None
     return None

@@ -1,10 +1,9 @@
-"""Loads as much of a path as a request needs, and no more."""
+"""Load only the part of a path that a request needs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import log
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bough.context.fit import Context, Counter, Window, fit, fit_window, limit_for
 from bough.db import Database
@@ -16,9 +15,10 @@ if TYPE_CHECKING:
     from bough.store import Store
 
 RESERVE = 0.1
-"""The part of a budget that is kept free, for the instructions and for what an estimate may be wrong by."""
-BELIEVABLE = 0.5, 2.0
-STEP = 1.1
+"""Share of a budget that is kept free, for the instructions and for errors of the estimate."""
+PLAUSIBLE = 0.5, 2.0
+"""Bounds of provider tokens per estimated token; a count outside them is of a request that was cut."""
+SCALE_STEP = 1.1
 
 
 def context_at(
@@ -32,8 +32,11 @@ def context_at(
     counter: Counter | None = None,
     strict: bool = False,
 ) -> Context:
-    """The request for the path that ends at a row."""
-    budget = window_of(model) if budget is None and model is not None else budget
+    """Build the request for the path that ends at row `head`. Raises `Invalid` and `FormatError`, as `fit` does."""
+    if budget is None and model is not None:
+        from bough.providers.prices import window_of
+
+        budget = window_of(model)
     if budget is not None:
         budget = max(1, budget - (int(budget * RESERVE) if reserve is None else reserve))
     with store.db.reading():
@@ -58,7 +61,7 @@ def context_at(
 
 
 def summary_at(store: Store, n: int | None) -> tuple[Node | None, int]:
-    """The summary that a path starts at, and the weight of what it speaks for."""
+    """The summary in row `n`, and the weight of the last node that it covers."""
     if n is None:
         return None, 0
     (summary,) = store.load(store.db.rows("nodes", f"[{n}]"))
@@ -68,33 +71,20 @@ def summary_at(store: Store, n: int | None) -> tuple[Node | None, int]:
 
 @value
 class Counted:
-    """What the provider counted last on a path, and the weight of the path there."""
+    """The provider's newest count on a path, and the weight of the path at that node."""
 
     tokens: int = 0
     weight: int | None = None
 
     @property
     def scale(self) -> float:
-        """How many of the provider's tokens one estimated token is; in coarse steps: it seldom moves the cut."""
-        return float(STEP ** round(log(self.tokens / self.weight) / log(STEP))) if self.weight else 1.0
+        """The provider's tokens per estimated token, rounded to coarse steps so that the cut seldom moves."""
+        return float(SCALE_STEP ** round(log(self.tokens / self.weight) / log(SCALE_STEP))) if self.weight else 1.0
 
 
 def last_count(db: Database, n: int) -> Counted:
-    """The newest count on the path. One that cannot be of the whole path is not believed: it was cut."""
+    """The newest count on the path; none if it is implausible, as after a request that was cut."""
     row = db.row("counted_turns", n)
-    if row is None or not row[1] or not BELIEVABLE[0] <= row[0] / row[1] <= BELIEVABLE[1]:
+    if row is None or not row[1] or not PLAUSIBLE[0] <= row[0] / row[1] <= PLAUSIBLE[1]:
         return Counted()
     return Counted(*row)
-
-
-def window_of(model: str) -> int | None:
-    """How much a model can read, if the price list is installed and knows it."""
-    try:
-        from genai_prices.data_snapshot import get_snapshot
-    except ImportError:
-        return None
-    find: Callable[..., Any] = get_snapshot().find_provider_model
-    try:
-        return find(model, None, None, None)[1].context_window  # type: ignore[no-any-return]
-    except LookupError:
-        return None

@@ -1,7 +1,7 @@
-"""Mends a dialog so that a provider can accept it: every call answered, once, right after it was made.
+"""Repair a dialog for a request: every tool call is followed by exactly one result.
 
-Dialogs break when a run is cut off between a call and its result, when results are saved twice, and when someone forks
-in the middle of a step. The store keeps what happened; only the request is mended.
+Dialogs break when a run is cut off between a call and its result, when a result is saved twice, and when a session is
+forked between a call and its result. The store keeps the original; only the request is repaired.
 """
 
 from __future__ import annotations
@@ -15,87 +15,87 @@ CANCELLED = "No result was recorded for this call; it was cancelled or cut off."
 
 
 @value
-class Step:
-    """A message on its way into a request, and the node that it came from."""
+class RequestMessage:
+    """A message of a request, and the id of the node that it comes from."""
 
     id: str
     message: Message
 
 
-def repair(steps: Sequence[Step]) -> list[Step]:
-    """The dialog with each call answered exactly once, and begun by the user. What needs no mending is not touched."""
-    mended: list[Step] = []
+def repair(items: Sequence[RequestMessage]) -> list[RequestMessage]:
+    """The dialog with exactly one result per call and a user message first. Valid messages are returned unchanged."""
+    repaired: list[RequestMessage] = []
     at = 0
-    while at < len(steps):
-        step = steps[at]
+    while at < len(items):
+        item = items[at]
         end = at + 1
-        if step.message.role == "assistant" and step.message.calls:
-            while end < len(steps) and steps[end].message.role != "assistant":
+        if item.message.role == "assistant" and item.message.calls:
+            while end < len(items) and items[end].message.role != "assistant":
                 end += 1
-            mended += _answered(step, steps[at + 1 : end])
-        elif step.message.role != "tool_result":
-            mended.append(step)  # a result that nobody asked for is left out
+            repaired += _with_results(item, items[at + 1 : end])
+        elif item.message.role != "tool_result":
+            repaired.append(item)  # a tool_result message here answering no call, and is dropped
         at = end
-    mended = _notes_between_speakers(mended)
-    first = next((step for step in mended if step.message.role != "system"), None)
+    repaired = _move_notes(repaired)
+    first = next((item for item in repaired if item.message.role != "system"), None)
     if first is not None and first.message.role != "user":
-        mended.insert(0, Step(first.id, user()))
-    return mended
+        repaired.insert(0, RequestMessage(first.id, user()))
+    return repaired
 
 
-def _answered(asking: Step, following: Sequence[Step]) -> list[Step]:
-    """The message that makes calls, their results, and what else was said before the next reply."""
-    message = _distinct(asking.message)
-    # A tool_result message without a result answers nothing, and would separate the call from its results.
-    following = [step for step in following if step.message.role != "tool_result" or step.message.results]
+def _with_results(calling: RequestMessage, following: Sequence[RequestMessage]) -> list[RequestMessage]:
+    """The message with the calls, its results, and the other messages before the next reply."""
+    message = _without_repeated_calls(calling.message)
+    # A tool_result message without a result answering nothing, and would separate the call from its results.
+    following = [item for item in following if item.message.role != "tool_result" or item.message.results]
     wanted = [call.call_id for call in message.calls]
-    answers = [step for step in following if step.message.role == "tool_result"]
-    others = [step for step in following if step.message.role != "tool_result"]
-    given = [result.call_id for step in answers for result in step.message.results]
-    if sorted(given) == sorted(wanted) and not _late(following):
-        return [replace(asking, message=message), *answers, *others]
+    answering = [item for item in following if item.message.role == "tool_result"]
+    others = [item for item in following if item.message.role != "tool_result"]
+    given = [result.call_id for item in answering for result in item.message.results]
+    if sorted(given) == sorted(wanted) and not _out_of_order(following):
+        return [replace(calling, message=message), *answering, *others]
     results: dict[str, ToolResult] = {}
-    for step in answers:
-        for result in step.message.results:
+    for item in answering:
+        for result in item.message.results:
             if result.call_id in wanted:
                 results.setdefault(result.call_id, result)
     blocks = tuple(results.get(id_) or ToolResult(id_, (Text(CANCELLED),), True) for id_ in wanted)
     answer = Message("tool_result", blocks, any(result.error for result in blocks))
-    place = answers[0].id if answers else asking.id
-    return [replace(asking, message=message), Step(place, answer), *others]
+    place = answering[0].id if answering else calling.id
+    return [replace(calling, message=message), RequestMessage(place, answer), *others]
 
 
-def _notes_between_speakers(steps: list[Step]) -> list[Step]:
-    """A note inside what one side says goes to the end of it: some providers want the sides to alternate.
+def _move_notes(items: list[RequestMessage]) -> list[RequestMessage]:
+    """Move system notes to where the role changes, because some providers want user and assistant to alternate.
 
-    It never comes between a call and its result.
+    A note never comes between a call and its result.
     """
-    placed: list[Step] = []
-    notes: list[Step] = []
-    for step in steps:
-        if step.message.role == "system":
-            notes.append(step)
+    placed: list[RequestMessage] = []
+    notes: list[RequestMessage] = []
+    for item in items:
+        if item.message.role == "system":
+            notes.append(item)
             continue
-        changes = not placed or _side(placed[-1]) != _side(step)
-        if changes and step.message.role != "tool_result":
+        changes = not placed or _is_reply(placed[-1]) != _is_reply(item)
+        if changes and item.message.role != "tool_result":
             placed += notes
             notes = []
-        placed.append(step)
+        placed.append(item)
     return placed + notes
 
 
-def _side(step: Step) -> bool:
-    return step.message.role == "assistant"
+def _is_reply(item: RequestMessage) -> bool:
+    return item.message.role == "assistant"
 
 
-def _late(following: Sequence[Step]) -> bool:
-    """Whether something stands between the call and its results."""
-    roles = [step.message.role == "tool_result" for step in following]
+def _out_of_order(following: Sequence[RequestMessage]) -> bool:
+    """Whether another message comes between the call and its results."""
+    roles = [item.message.role == "tool_result" for item in following]
     return roles != sorted(roles, reverse=True)
 
 
-def _distinct(message: Message) -> Message:
-    """The message without calls that repeat the id of an earlier one."""
+def _without_repeated_calls(message: Message) -> Message:
+    """The message without calls whose id repeats an earlier one, which no provider accepts."""
     seen: set[str] = set()
     blocks: list[Block] = []
     for block in message.blocks:

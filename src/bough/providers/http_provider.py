@@ -46,7 +46,7 @@ class HttpProvider:
     @property
     def window(self) -> int | None:
         """What was configured, or what the price list says."""
-        from bough.context.load import window_of
+        from bough.providers.prices import window_of
 
         return self._window or window_of(self.model)
 
