@@ -11,7 +11,7 @@ from typing import TextIO
 
 import click
 
-from bough.cli.output.text import harmless
+from bough.cli.output.text import sanitize
 from bough.errors import BoughError, ProviderError
 
 STATUSES = {
@@ -125,5 +125,5 @@ def tell(message: str, code: str, status: int, as_json: bool = False) -> int:
     if as_json:
         print(json.dumps({"error": {"code": code, "message": message}}), file=sys.stderr)
     else:
-        print("bough: " + harmless(message), file=sys.stderr)
+        print("bough: " + sanitize(message), file=sys.stderr)
     return status

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from bough.cli.output.text import cut, one_line
+from bough.cli.output.text import one_line, truncate
 from bough.model.keys import cli_key
 from bough.model.values import value
 
@@ -123,7 +123,7 @@ def offered(
     with suppress(Exception), locator_of(ctx).existing() as store:  # a shell has no place for an error
         for name, said in known(store):
             if name.startswith(incomplete) and name.isprintable():
-                found.append(CompletionItem(name, help=cut(one_line(said), 60)))
+                found.append(CompletionItem(name, help=truncate(one_line(said), 60)))
     return found
 
 

@@ -5,37 +5,37 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bough.cli.output.text import counted, cut, harmless, one_line, pad, width
+from bough.cli.output.text import one_line, pad, pluralize, sanitize, truncate, width
 from tests.cli.history import HOSTILE
 from tests.cli.texts import ANY_TEXT, FORBIDDEN
 
 
 @given(ANY_TEXT)
 def test_no_text_can_say_anything_to_a_terminal(text: str) -> None:
-    shown = harmless(text)
+    shown = sanitize(text)
     assert not FORBIDDEN - {"\n", "\t"} & set(shown)
     shown.encode()  # no lone surrogates
     assert not FORBIDDEN & set(one_line(text))
 
 
 def test_what_is_hidden_can_still_be_seen() -> None:
-    assert harmless("a\x1b[31mb\u202ec\x7f\x9b") == "a␛[31mb<U+202E>c␡<U+009B>"
-    assert harmless("one\r\ntwo\tthree\n") == "one\ntwo\tthree\n"
-    assert harmless("naïve 木 👩‍👩‍👧 שלום") == "naïve 木 👩‍👩‍👧 שלום"
+    assert sanitize("a\x1b[31mb\u202ec\x7f\x9b") == "a␛[31mb<U+202E>c␡<U+009B>"
+    assert sanitize("one\r\ntwo\tthree\n") == "one\ntwo\tthree\n"
+    assert sanitize("naïve 木 👩‍👩‍👧 שלום") == "naïve 木 👩‍👩‍👧 שלום"
 
 
 @given(st.text(), st.integers(1, 40))
 def test_a_cut_text_fits(text: str, room: int) -> None:
     line = one_line(text)
-    assert width(cut(line, room)) <= room
+    assert width(truncate(line, room)) <= room
     assert width(pad(line, room)) == room
 
 
 def test_a_cut_never_halves_a_character() -> None:
-    assert cut("木木木木", 4) == "木…"
-    assert cut("木木", 4) == "木木"
-    assert cut("e\u0301e\u0301e\u0301", 2) == "e\u0301…"
-    assert cut("👩\u200d👧 x", 3) == "👩…"
+    assert truncate("木木木木", 4) == "木…"
+    assert truncate("木木", 4) == "木木"
+    assert truncate("e\u0301e\u0301e\u0301", 2) == "e\u0301…"
+    assert truncate("👩\u200d👧 x", 3) == "👩…"
 
 
 def test_hostile_history_is_hostile() -> None:
@@ -43,6 +43,6 @@ def test_hostile_history_is_hostile() -> None:
 
 
 def test_things_are_counted_in_words() -> None:
-    assert (counted(1, "message"), counted(2000, "message"), counted(2, "entry", "entries")) == (
+    assert (pluralize(1, "message"), pluralize(2000, "message"), pluralize(2, "entry", "entries")) == (
         "1 message", "2,000 messages", "2 entries",
     )  # fmt: skip

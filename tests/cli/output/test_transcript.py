@@ -20,9 +20,9 @@ def test_thinking_and_long_results_are_folded_until_asked_for(kept: Shell, ids: 
     assert "oak at 468 m" in whole
 
 
-def test_markdown_is_drawn_and_matches_are_set_off(kept: Shell, ids: dict[str, str]) -> None:
-    drawn = seen(kept, "show", ids["metres"], "-n", "1")
-    assert "**" not in drawn
-    assert "crowns" in drawn
+def test_markdown_is_rendered_and_matches_are_set_off(kept: Shell, ids: dict[str, str]) -> None:
+    rendered = seen(kept, "show", ids["metres"], "-n", "1")
+    assert "**" not in rendered
+    assert "crowns" in rendered
     assert "**crowns**" in seen(kept, "show", ids["metres"], "-n", "1", NO_COLOR="1")
     assert "\x1b[1;33moak\x1b[0m" in seen(kept, "search", "oak")

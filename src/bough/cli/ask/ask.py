@@ -13,13 +13,13 @@ from bough.model import Node, Part, Thinking, Usage, user
 if TYPE_CHECKING:
     from bough.agent import Agent, Outcome
     from bough.cli.ask.choose import Choice
-    from bough.cli.output.live import Teller
+    from bough.cli.output.live import RunPrinter
 
 SOON, LATE = 1.0, 900.0
 """Seconds to wait for another turn in the same session: in silence, and then at all."""
 
 
-def ask(agent: Agent, choice: Choice, parts: Sequence[Part], teller: Teller) -> Outcome:
+def ask(agent: Agent, choice: Choice, parts: Sequence[Part], teller: RunPrinter) -> Outcome:
     """Runs one turn of the chosen session, after the one that may be going on there.
 
     Raises `Invalid` when there is nothing to ask, and what the loop raises.

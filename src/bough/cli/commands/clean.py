@@ -6,12 +6,12 @@ import sys
 
 import click
 
-from bough.cli.commands.sessions import listed
+from bough.cli.commands.sessions import session_table
 from bough.cli.locate import Locator
 from bough.cli.options import examples, json_option, store_options
-from bough.cli.output.console import data, note, show
-from bough.cli.output.text import counted
-from bough.cli.output.times import iso, span
+from bough.cli.output.console import note, print_json, print_lines
+from bough.cli.output.text import pluralize
+from bough.cli.output.times import iso, parse_duration
 from bough.errors import Refused
 from bough.model import Headline, SessionInfo
 from bough.model.tree import Tree
@@ -42,7 +42,7 @@ def command(
     """
     if older_than is None:
         older_than = f"{locator.settings().get('conversation.max_age_days') if days is None else days:g}d"
-    seconds, said = span(older_than), older_than
+    seconds, said = parse_duration(older_than), older_than
     with locator.existing() as store:
         if trash:
             purge(store, seconds, said, dry_run, yes, as_json)
@@ -53,9 +53,9 @@ def command(
 def retire(store: Store, seconds: float, said: str, dry_run: bool, yes: bool, as_json: bool) -> None:
     """Moves what is idle to the trash, if somebody agrees who has seen what."""
     idle, loose = store.clean(seconds, dry_run=True), strays(store, seconds)
-    found = counted(len(idle) + len(loose), "conversation")
+    found = pluralize(len(idle) + len(loose), "conversation")
     if (idle or loose) and not as_json:
-        show(listed(store, idle, loose))
+        print_lines(session_table(store, idle, loose))
     if dry_run or not (idle or loose):
         would = f"{found} would go to the trash. Nothing was changed."
         tell(idle, loose, as_json, would if idle or loose else f"No conversation has been unused for {said}.")
@@ -64,7 +64,7 @@ def retire(store: Store, seconds: float, said: str, dry_run: bool, yes: bool, as
     loose = strays(store, seconds)  # as they are now: somebody has thought about it for a while
     store.delete_messages([tree.node.id for tree in loose], recursive=True)
     gone = store.clean(seconds, dry_run=False)
-    moved = f"{counted(len(gone) + len(loose), 'conversation')} moved to the trash."
+    moved = f"{pluralize(len(gone) + len(loose), 'conversation')} moved to the trash."
     tell(gone, loose, as_json, f"{moved} To bring one back: bough restore NAME")
 
 
@@ -86,15 +86,15 @@ def purge(store: Store, seconds: float, said: str, dry_run: bool, yes: bool, as_
     """Removes for good what has been in the trash for long, if somebody agrees."""
     limit = store.clock() - int(seconds * 1_000_000)
     old = [entry for entry in store.trash() if entry.deleted_at <= limit]
-    messages = counted(sum(entry.messages for entry in old), "message")
-    note(f"In the trash for more than {said}: {counted(len(old), 'entry', 'entries')}, with {messages}.")
+    messages = pluralize(sum(entry.messages for entry in old), "message")
+    note(f"In the trash for more than {said}: {pluralize(len(old), 'entry', 'entries')}, with {messages}.")
     removed = 0
     if old and not dry_run:
         ask("Remove them for good?", yes)
         removed = store.purge(seconds)
         note(f"{removed:,} removed. `bough db vacuum` gives their space back to the disk.")
     if as_json:
-        data({"found": len(old), "removed": removed})
+        print_json({"found": len(old), "removed": removed})
 
 
 def tell(sessions: list[SessionInfo], loose: list[Tree[Headline]], as_json: bool, words: str) -> None:
@@ -103,7 +103,7 @@ def tell(sessions: list[SessionInfo], loose: list[Tree[Headline]], as_json: bool
         return
     told = [(info.key, info.head_id, info.title, info.updated_at) for info in sessions]
     others = [(None, tree.newest.id, None, tree.newest.created_at) for tree in loose]
-    data([
+    print_json([
         {"session": key, "head": head, "title": title, "updated": iso(used)}
         for key, head, title, used in (*told, *others)
     ])  # fmt: skip

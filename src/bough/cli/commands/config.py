@@ -37,9 +37,9 @@ def show(locator: Locator, names: tuple[str, ...], as_json: bool) -> None:
 
     settings = [in_force(locator, setting) for setting in chosen(locator.settings(), names)]
     if as_json:
-        console.data([{"key": one.name, "value": one.shown, "origin": one.origin} for one in settings])
+        console.print_json([{"key": one.name, "value": one.shown, "origin": one.origin} for one in settings])
         return
-    console.show(lines(settings))
+    console.print_lines(lines(settings))
 
 
 def in_force(locator: Locator, setting: Setting) -> Setting:
@@ -95,7 +95,7 @@ def path(locator: Locator, as_json: bool) -> None:
 
     file = file_of(locator)
     if as_json:
-        console.data({"path": str(file), "exists": file.exists()})
+        console.print_json({"path": str(file), "exists": file.exists()})
     else:
         click.echo(str(file))
 

@@ -10,8 +10,8 @@ import click
 
 from bough.cli.locate import Locator
 from bough.cli.options import examples, json_option, store_options
-from bough.cli.output.console import data, note, progress, say
-from bough.cli.output.text import counted, one_line
+from bough.cli.output.console import echo, note, print_json, progress
+from bough.cli.output.text import one_line, pluralize
 from bough.engines import connect
 from bough.errors import Corrupt, Invalid, NotFound
 from bough.locations import is_server_url
@@ -74,9 +74,9 @@ def path(locator: Locator, as_json: bool) -> None:
     found = locator.find()
     exists = None if found.path is None else found.path.exists()
     if as_json:
-        data({"path": found.where, "from": found.source, "exists": exists})
+        print_json({"path": found.where, "from": found.source, "exists": exists})
         return
-    say(found.where)
+    echo(found.where)
     note(f"(from {found.source}{'; not made yet' if exists is False else ''})")
 
 
@@ -90,11 +90,11 @@ def verify(locator: Locator, repair: bool, as_json: bool) -> int:
     with opened(locator) as store:
         with progress("Checking") as told:
             findings = store.verify(repair, told)
-        messages = counted(store.size().messages, "message")
+        messages = pluralize(store.size().messages, "message")
     if as_json:
-        data([finding_json(one) for one in findings])
+        print_json([finding_json(one) for one in findings])
     for one in findings if not as_json else ():
-        say(one_line(f"{one.code}: {one.subject}: {one.detail}") + (" (repaired)" if one.repaired else ""))
+        echo(one_line(f"{one.code}: {one.subject}: {one.detail}") + (" (repaired)" if one.repaired else ""))
     left = sum(not one.repaired for one in findings)
     note(f"{messages} checked. {verdict(len(findings), left)}")
     return 1 if left else 0
@@ -106,7 +106,7 @@ def finding_json(one: Finding) -> dict[str, Any]:
 
 def verdict(found: int, left: int) -> str:
     if left:
-        return f"{counted(left, 'problem')} left; what is sound can still be read, and exported."
+        return f"{pluralize(left, 'problem')} left; what is sound can still be read, and exported."
     return "All problems repaired." if found else "Everything is what it was."
 
 
@@ -122,9 +122,9 @@ def backup(locator: Locator, target: str | None, as_json: bool) -> None:
         store.backup(target)
     size = os.path.getsize(target)
     if as_json:
-        data({"path": target, "bytes": size})
+        print_json({"path": target, "bytes": size})
     else:
-        say(target)
+        echo(target)
         note(f"{size:,} bytes")
 
 
@@ -191,6 +191,6 @@ def bytes_of(locator: Locator) -> int | None:
 
 def report(as_json: bool, facts: dict[str, Any], words: str) -> None:
     if as_json:
-        data(facts)
+        print_json(facts)
     else:
         note(words)

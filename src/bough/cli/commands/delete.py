@@ -6,8 +6,8 @@ import click
 
 from bough.cli.locate import Locator
 from bough.cli.options import MESSAGE_OR_SESSION, examples, json_option, store_options
-from bough.cli.output.console import data, say
-from bough.cli.output.text import counted
+from bough.cli.output.console import echo, print_json
+from bough.cli.output.text import pluralize
 from bough.cli.refs import find_session, message_id
 from bough.errors import NotFound, Refused
 from bough.store import Store
@@ -33,12 +33,12 @@ def command(locator: Locator, names: tuple[str, ...], cascade: bool, as_json: bo
         for key in keys:
             store.delete_session(key)
     if as_json:
-        data({"messages": ids, "sessions": keys, "cascade": cascade})
+        print_json({"messages": ids, "sessions": keys, "cascade": cascade})
         return
     for name in [*ids, *keys]:
-        say(f"Deleted {name}. To bring it back: bough restore {name}")
+        echo(f"Deleted {name}. To bring it back: bough restore {name}")
     if followers:
-        say(f"{counted(followers, 'message')} that followed went with it.")
+        echo(f"{pluralize(followers, 'message')} that followed went with it.")
 
 
 def sorted_out(store: Store, names: tuple[str, ...]) -> tuple[list[str], list[str]]:

@@ -15,8 +15,8 @@ import click
 
 from bough.cli.locate import Locator, StoreLocation
 from bough.cli.options import examples, json_option, store_options
-from bough.cli.output.console import data, styled
-from bough.cli.output.text import counted, one_line
+from bough.cli.output.console import print_json, styled
+from bough.cli.output.text import one_line, pluralize
 from bough.errors import BoughError
 from bough.model.values import value
 
@@ -46,7 +46,7 @@ def command(locator: Locator, as_json: bool) -> int:
     said = {(one.verdict, one.detail): one for one in reversed(checks)}  # what is in the way of several is said once
     found = list(reversed(said.values()))
     if as_json:
-        data([{"name": one.name, "verdict": one.verdict, "detail": one.detail} for one in found])
+        print_json([{"name": one.name, "verdict": one.verdict, "detail": one.detail} for one in found])
     for one in found if not as_json else ():
         sign, colour = SIGNS[one.verdict]
         click.echo(f"{styled(sign, colour)} {one.name:<14} {one_line(one.detail)}")
@@ -102,7 +102,7 @@ def server(locator: Locator) -> Iterator[Check]:
     with locator.store() as opened:
         size = opened.size()
     yield Check(
-        "store", "ok", f"a server, with {counted(size.messages, 'message')} in {counted(size.sessions, 'session')}"
+        "store", "ok", f"a server, with {pluralize(size.messages, 'message')} in {pluralize(size.sessions, 'session')}"
     )
 
 
@@ -115,7 +115,9 @@ def file(locator: Locator, found: StoreLocation) -> Iterator[Check]:
         yield Check("permissions", "hint", "the file or its directory cannot be written: it can only be read")
     with locator.store() as opened:
         size, problems = opened.size(), opened.db.check()
-    held = f"{counted(size.messages, 'message')}, {counted(size.sessions, 'session')}, {os.path.getsize(path):,} bytes"
+    held = (
+        f"{pluralize(size.messages, 'message')}, {pluralize(size.sessions, 'session')}, {os.path.getsize(path):,} bytes"
+    )
     yield Check("file", "bad" if problems else "ok", f"{problems[0]} (bough db verify)" if problems else held)
 
 

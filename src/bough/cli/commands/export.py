@@ -15,7 +15,7 @@ from bough import exporters, formats
 from bough.cli.locate import Locator
 from bough.cli.options import MESSAGE_OR_SESSION, examples, store_options
 from bough.cli.output.console import json_text, note, on_terminal
-from bough.cli.output.text import harmless
+from bough.cli.output.text import sanitize
 from bough.cli.refs import message_id
 from bough.errors import Invalid, Refused
 
@@ -76,15 +76,21 @@ def command(
             if output is not None and everything and is_directory(output):
                 os.makedirs(output, exist_ok=True)
                 output = os.path.join(output, ARCHIVE)
-            write(output, force, lines)
+            write_output(output, force, lines)
         else:
             from bough.exporters.collect import conversations
 
             ids = ids or list(conversations(store))
-            write_each(ids, output, force, extension(format_), lambda id: text(store, id, format_, branches, strict))
+            write_each(
+                ids,
+                output,
+                force,
+                extension(format_),
+                lambda id: conversation_text(store, id, format_, branches, strict),
+            )
 
 
-def text(store: Store, id: str, format_: str, branches: bool | None, strict: bool) -> Iterator[str]:
+def conversation_text(store: Store, id: str, format_: str, branches: bool | None, strict: bool) -> Iterator[str]:
     """One conversation in a format of its own."""
     if format_ in exporters.names():
         from bough.exporters.collect import gather
@@ -95,7 +101,7 @@ def text(store: Store, id: str, format_: str, branches: bool | None, strict: boo
         raise Invalid(f"{format_} is one dialog; it cannot hold branches.")
     encoded = formats.get(format_).encode([node.message for node in store.path(id)], strict)
     for loss in encoded.losses:
-        note(f"{id}: lost in {format_}: {harmless(loss.detail)}")
+        note(f"{id}: lost in {format_}: {sanitize(loss.detail)}")
     yield json_text(encoded.payload, 2) + "\n"
 
 
@@ -121,23 +127,23 @@ def write_each(
         note(EMPTY)
         return
     if len(ids) == 1 and not is_directory(output):
-        write(output, force, told(ids[0]))
+        write_output(output, force, told(ids[0]))
         return
     if output is None:
         raise Invalid(f"{len(ids)} conversations need a directory: -o DIRECTORY.")
     os.makedirs(output, exist_ok=True)
     for id in ids:
-        write(os.path.join(output, f"{id}.{ending}"), force, told(id))
+        write_output(os.path.join(output, f"{id}.{ending}"), force, told(id))
 
 
 def is_directory(output: str | None) -> bool:
     return output is not None and (output.endswith(os.sep) or os.path.isdir(output))
 
 
-def write(output: str | None, force: bool, pieces: Iterator[str]) -> None:
+def write_output(output: str | None, force: bool, pieces: Iterator[str]) -> None:
     """Writes to stdout, or to a file that is there only if all of it is."""
     if output is None:
-        show = harmless if on_terminal() else str
+        show = sanitize if on_terminal() else str
         if isinstance(sys.stdout, TextIOWrapper) and not on_terminal():
             sys.stdout.reconfigure(encoding="utf-8", errors="replace", newline="\n")  # the same bytes as in a file
         for piece in pieces:

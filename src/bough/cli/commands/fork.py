@@ -6,7 +6,7 @@ import click
 
 from bough.cli.locate import Locator
 from bough.cli.options import MESSAGE_OR_SESSION, examples, json_option, store_options
-from bough.cli.output.console import data, note, say
+from bough.cli.output.console import echo, note, print_json
 from bough.cli.refs import find_session, message_id
 from bough.model.keys import cli_key
 
@@ -30,7 +30,7 @@ def command(locator: Locator, name: str, session: str | None, title: str | None,
         at, origin = message_id(store, name), find_session(store, name)
         forked = store.session(origin.key).fork(at, key, title) if origin else store.fork(at, key, title)
     if as_json:
-        data({"session": forked.key, "at": at})
+        print_json({"session": forked.key, "at": at})
         return
-    say(forked.key)
+    echo(forked.key)
     note(f"It stands at {at}. To go on there: bough run --session {forked.key} PROMPT")

@@ -96,7 +96,7 @@ def finish(tallies: list[Tally], failed: list[BoughError]) -> None:
 
 def report(tallies: list[Tally], failed: list[BoughError], dry_run: bool, as_json: bool) -> None:
     if as_json:
-        console.data([tally.data for tally in tallies])
+        console.print_json([tally.data for tally in tallies])
     for tally in tallies if not as_json else ():
         click.echo(summary(tally, dry_run))
         for one in tally.skipped[:PLACES_SHOWN]:
@@ -110,13 +110,13 @@ def report(tallies: list[Tally], failed: list[BoughError], dry_run: bool, as_jso
 def summary(tally: Tally, dry_run: bool) -> str:
     counts = [f"{number} {status}" for status, number in tally.statuses.items() if number]
     verb = "would add" if dry_run else "added"
-    said = f"{tally.title}: {counted(tally.conversations, 'conversation')}"
+    said = f"{tally.title}: {pluralize(tally.conversations, 'conversation')}"
     said += f" ({', '.join(counts)})" if counts else ""
-    said += f", {verb} {counted(tally.added, 'message')}"
+    said += f", {verb} {pluralize(tally.added, 'message')}"
     return said + (f", skipped {len(tally.skipped)}" if tally.skipped else "") + f"  {one_line(str(tally.path))}"
 
 
-def counted(number: int, noun: str) -> str:
+def pluralize(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
@@ -129,7 +129,7 @@ def show_places(as_json: bool) -> None:
     found = places()
     if as_json:
         rows = [{"source": importer.name, "title": importer.title, "path": str(path)} for importer, path in found]
-        console.data(rows)
+        console.print_json(rows)
         return
     if not found:
         console.note("Nothing was found where other programs keep their conversations.")
@@ -156,7 +156,7 @@ def progress(path: Path) -> Iterator[Tell]:
         task = bar.add_task(one_line(path.name or str(path)), total=total, said="")
         with metered(lambda size: bar.update(task, advance=size)):
             yield lambda conversations, messages: bar.update(
-                task, said=f"{counted(conversations, 'conversation')}, {counted(messages, 'message')}"
+                task, said=f"{pluralize(conversations, 'conversation')}, {pluralize(messages, 'message')}"
             )
 
 

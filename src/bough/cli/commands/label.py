@@ -6,7 +6,7 @@ import click
 
 from bough.cli.locate import Locator
 from bough.cli.options import MESSAGE_OR_SESSION, examples, json_option, store_options
-from bough.cli.output.console import data, say
+from bough.cli.output.console import echo, print_json
 from bough.cli.output.text import one_line
 from bough.cli.refs import message_id
 
@@ -28,6 +28,6 @@ def command(locator: Locator, name: str, words: tuple[str, ...], remove: bool, a
             store.label(id, None if remove else " ".join(words))
         (headline,) = store.headlines([id])
     if as_json:
-        data({"id": id, "label": headline.label})
+        print_json({"id": id, "label": headline.label})
     elif headline.label:
-        say(one_line(headline.label))
+        echo(one_line(headline.label))

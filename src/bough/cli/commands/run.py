@@ -16,7 +16,7 @@ from bough.model.values import value
 
 if TYPE_CHECKING:
     from bough.agent import Agent, Outcome
-    from bough.cli.output.live import Teller
+    from bough.cli.output.live import RunPrinter
     from bough.model import Part
 
 
@@ -75,7 +75,7 @@ def kept(locator: Locator, asked: Asked, flags: Flags) -> int:
     """Asks in a session of the store."""
     from bough.cli.ask.attach import question
     from bough.cli.ask.crew import Crew
-    from bough.cli.output.live import Teller
+    from bough.cli.output.live import RunPrinter
 
     with locator.store() as store, Crew(locator) as crew:
         wish, words = flags.wish(store, asked.words)
@@ -84,7 +84,7 @@ def kept(locator: Locator, asked: Asked, flags: Flags) -> int:
         agent = crew.cast(flags.casting, remembered(store, wish, here(), bool(parts)))
         choice = choose(store, wish, here(), bool(parts))
         remember(choice.session, flags.casting, locator.settings())
-        teller = Teller(raw=asked.raw, silent=asked.as_json)
+        teller = RunPrinter(raw=asked.raw, silent=asked.as_json)
         if choice.note:
             teller.note(choice.note)
         return answer(agent, choice, parts, teller, asked.as_json)
@@ -95,7 +95,7 @@ def nowhere(locator: Locator, asked: Asked, flags: Flags) -> int:
     import bough
     from bough.cli.ask.attach import question
     from bough.cli.ask.crew import Crew
-    from bough.cli.output.live import Teller
+    from bough.cli.output.live import RunPrinter
 
     with bough.connect(":memory:") as memory, Crew(Locator(":memory:", locator.config)) as crew:
         session, words = memory.session("incognito"), list(asked.words)
@@ -105,11 +105,11 @@ def nowhere(locator: Locator, asked: Asked, flags: Flags) -> int:
                 session.record(dialog_of(store, wish, here()))
         parts = question(words, asked.files, asked.stdin)
         agent = crew.cast(flags.casting, session.info)
-        teller = Teller(raw=asked.raw, silent=asked.as_json, kept=False)
+        teller = RunPrinter(raw=asked.raw, silent=asked.as_json, kept=False)
         return answer(agent, Choice(session), parts, teller, asked.as_json)
 
 
-def answer(agent: Agent, choice: Choice, parts: list[Part], teller: Teller, as_json: bool) -> int:
+def answer(agent: Agent, choice: Choice, parts: list[Part], teller: RunPrinter, as_json: bool) -> int:
     """Runs one turn and tells it; the exit status."""
     from bough.cli.ask.ask import ask
     from bough.cli.exits import INTERRUPTED
@@ -117,27 +117,27 @@ def answer(agent: Agent, choice: Choice, parts: list[Part], teller: Teller, as_j
     try:
         done = ask(agent, choice, parts, teller)
     except KeyboardInterrupt:
-        teller.way_on()
+        teller.print_resume_hint()
         return INTERRUPTED
     except ProviderError:
-        teller.way_on("The question is kept")
+        teller.print_resume_hint("The question is kept")
         raise
     finally:
         agent.provider.close()
     return told(done, agent, choice, teller, as_json)
 
 
-def told(done: Outcome, agent: Agent, choice: Choice, teller: Teller, as_json: bool) -> int:
+def told(done: Outcome, agent: Agent, choice: Choice, teller: RunPrinter, as_json: bool) -> int:
     """Says how the turn ended; the exit status."""
     from bough.cli.ask.ask import in_json
     from bough.cli.exits import STOPPED
-    from bough.cli.output.console import data
+    from bough.cli.output.console import print_json
 
     if as_json:
-        data(in_json(done, choice, agent, teller.kept))
-    teller.ended(done)
+        print_json(in_json(done, choice, agent, teller.kept))
+    teller.print_reply_id(done)
     if done.reason:
         teller.note(agent.limits.said(done.reason))
-        teller.way_on()
+        teller.print_resume_hint()
         return STOPPED
     return teller.status

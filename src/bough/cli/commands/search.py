@@ -10,9 +10,9 @@ import click
 
 from bough.cli.locate import Locator
 from bough.cli.options import SESSION, examples, json_option, limit_option, store_options
-from bough.cli.output.console import data, note, progress, show, styled
+from bough.cli.output.console import note, print_json, print_lines, progress, styled
 from bough.cli.output.text import one_line
-from bough.cli.output.times import iso, moment, shown
+from bough.cli.output.times import format_time, iso, parse_time
 from bough.cli.refs import session_key
 from bough.model import ROLES, Hit
 
@@ -48,27 +48,27 @@ def command(
             is_indexed = store.index(tell)
         hits = store.search(
             " ".join(words), session=session_key(store, session), channel=channel, role=role, label=label,
-            since=moment(since) if since else None, until=moment(until) if until else None,
+            since=parse_time(since) if since else None, until=parse_time(until) if until else None,
             order=order, limit=limit, offset=offset, syntax=syntax,
         )  # fmt: skip
     if not is_indexed:
         note("This store can only be read: what was said since the last search in it is not found.")
     if as_json:
-        data([hit_json(hit) for hit in hits])
+        print_json([hit_json(hit) for hit in hits])
     elif not hits:
         note("Nothing found.")
     else:
-        show(told(hits, words))
+        print_lines(hit_lines(hits, words))
         if len(hits) == limit:
             note(f"There may be more: --offset {offset + limit}.")
 
 
-def told(hits: list[Hit], words: tuple[str, ...]) -> Iterator[str]:
+def hit_lines(hits: list[Hit], words: tuple[str, ...]) -> Iterator[str]:
     for hit in hits:
         node = hit.node
         session = f" {one_line(hit.session)}" if hit.session else ""
         label = f" #{one_line(node.label)}" if node.label else ""
-        place = styled(f"({shown(node.created_at)}) [{node.role.upper()}]{label}{session}", "dim")
+        place = styled(f"({format_time(node.created_at)}) [{node.role.upper()}]{label}{session}", "dim")
         yield f"{styled(node.id, 'bold')} {place}"
         yield "    " + highlighted(one_line(hit.snippet), words)
 

@@ -10,9 +10,9 @@ import click
 
 from bough.cli.locate import Locator
 from bough.cli.options import examples, json_option, limit_option, store_options
-from bough.cli.output.console import data, note, show
+from bough.cli.output.console import note, print_json, print_lines
 from bough.cli.output.table import table
-from bough.cli.output.times import iso, shown
+from bough.cli.output.times import format_time, iso
 from bough.cli.refs import session_key
 from bough.model import Headline, SessionInfo
 from bough.model.tree import Tree
@@ -43,25 +43,25 @@ def command(
         )  # fmt: skip
         chosen = found if everything else found[:limit]
         if as_json:
-            data([session_json(info) for info in chosen])
+            print_json([session_json(info) for info in chosen])
         elif not chosen:
             note("No sessions found.")
         else:
-            show(listed(store, chosen))
+            print_lines(session_table(store, chosen))
     if len(found) > len(chosen):
         note("There are more; --all shows them, -n N shows N.")
 
 
-def listed(store: Store, sessions: list[SessionInfo], strays: Sequence[Tree[Headline]] = ()) -> Iterator[str]:
+def session_table(store: Store, sessions: list[SessionInfo], strays: Sequence[Tree[Headline]] = ()) -> Iterator[str]:
     """A table of sessions, and of trees that belong to none; what has no title is told by the last words in it."""
     heads = store.headlines([info.head_id for info in sessions if info.head_id])
     words = {head.id: head.words for head in heads}
     rows = [
-        (info.key, shown(info.updated_at), info.head_id, info.title or words.get(info.head_id or "", "(empty)"))
+        (info.key, format_time(info.updated_at), info.head_id, info.title or words.get(info.head_id or "", "(empty)"))
         for info in sessions
     ]
     newest = [tree.newest for tree in strays]
-    rows += [("–", shown(last.created_at), last.id, last.words) for last in newest]
+    rows += [("–", format_time(last.created_at), last.id, last.words) for last in newest]
     return table(("SESSION", "LAST USED", "AT", "TITLE OR LAST WORDS"), rows)
 
 

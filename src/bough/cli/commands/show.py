@@ -8,9 +8,9 @@ import click
 
 from bough.cli.locate import Locator
 from bough.cli.options import MESSAGE_OR_SESSION, examples, json_option, store_options
-from bough.cli.output.console import data, show
+from bough.cli.output.console import print_json, print_lines
 from bough.cli.output.times import iso
-from bough.cli.output.transcript import Folding, told
+from bough.cli.output.transcript import Folding, transcript
 from bough.cli.refs import latest_id, message_id
 from bough.model import Node, TurnInfo
 from bough.store import Store
@@ -36,9 +36,9 @@ def command(locator: Locator, name: str | None, last: int | None, thinking: bool
         path = store.path(message_id(store, name) if name else latest_id(store), last)
         turns = turns_of(store, path)
     if as_json:
-        data({"id": path[-1].id, "messages": [node_json(node, turns.get(node.turn_id or "")) for node in path]})
+        print_json({"id": path[-1].id, "messages": [node_json(node, turns.get(node.turn_id or "")) for node in path]})
     else:
-        show(told(path, turns, Folding(thinking, tools)))
+        print_lines(transcript(path, turns, Folding(thinking, tools)))
 
 
 def turns_of(store: Store, path: list[Node]) -> dict[str, TurnInfo]:

@@ -9,8 +9,8 @@ import click
 
 from bough.cli.locate import Locator
 from bough.cli.options import SESSION, examples, json_option, limit_option, store_options
-from bough.cli.output.console import columns, data, note, show, styled
-from bough.cli.output.text import counted, cut, one_line, pad, width
+from bough.cli.output.console import columns, note, print_json, print_lines, styled
+from bough.cli.output.text import one_line, pad, pluralize, width
 from bough.cli.refs import session_key
 from bough.model import Totals
 from bough.store import Store
@@ -36,11 +36,11 @@ def command(locator: Locator, session: str | None, limit: int, as_json: bool) ->
     (total,) = parts.pop("total")
     if as_json:
         rows = {part: [totals_json(one) for one in found] for part, found in parts.items()}
-        data({"total": totals_json(total), "messages": size.messages, "sessions_kept": size.sessions, **rows})
+        print_json({"total": totals_json(total), "messages": size.messages, "sessions_kept": size.sessions, **rows})
     elif total.turns == 0:
         note("No turns yet: nothing has been asked.")
     else:
-        show(told(total, parts, limit))
+        print_lines(told(total, parts, limit))
 
 
 def gathered(store: Store, session: str | None) -> dict[str, list[Totals]]:
@@ -52,9 +52,9 @@ def gathered(store: Store, session: str | None) -> dict[str, list[Totals]]:
 
 
 def told(total: Totals, parts: dict[str, list[Totals]], limit: int) -> Iterator[str]:
-    yield f"{styled('Total', 'bold')}  {counted(total.turns, 'turn')} · {tokens(total)} tokens · {price(total)}"
+    yield f"{styled('Total', 'bold')}  {pluralize(total.turns, 'turn')} · {tokens(total)} tokens · {price(total)}"
     for part, found in parts.items():
-        kept = found[-limit:] if part == "days" else sorted(found, key=weight, reverse=True)[:limit]
+        kept = found[-limit:] if part == "days" else sorted(found, key=total_tokens, reverse=True)[:limit]
         yield ""
         hidden = f" ({len(found) - len(kept):,} more: -n)" if len(found) > len(kept) else ""
         yield styled(f"By {part[:-1]}{hidden}", "bold")
@@ -66,10 +66,11 @@ def chart(rows: Sequence[Totals]) -> Iterator[str]:
     names = [one_line(row.name or "(unknown)") for row in rows]
     room = min(LONGEST_NAME, max(map(width, names), default=0), max(10, columns() - NUMBERS - BAR // 2))
     length = max(1, min(BAR, columns() - NUMBERS - room))
-    most = max(map(weight, rows), default=0) or 1
+    most = max(map(total_tokens, rows), default=0) or 1
     for name, row in zip(names, rows, strict=True):
-        shown = styled(bar(weight(row) / most, length), "cyan")
-        yield f"  {pad(cut(name, room), room)} {shown} {tokens(row, 9)} {price(row):>11}  {counted(row.turns, 'turn')}"
+        shown = styled(bar(total_tokens(row) / most, length), "cyan")
+        turns = pluralize(row.turns, "turn")
+        yield f"  {pad(name, room)} {shown} {tokens(row, 9)} {price(row):>11}  {turns}"
 
 
 def bar(share: float, length: int = BAR) -> str:
@@ -79,7 +80,7 @@ def bar(share: float, length: int = BAR) -> str:
     return (EIGHTHS[8] * full + (EIGHTHS[rest] if rest else "")).ljust(length)
 
 
-def weight(total: Totals) -> int:
+def total_tokens(total: Totals) -> int:
     return (total.usage.input_tokens or 0) + (total.usage.output_tokens or 0)
 
 

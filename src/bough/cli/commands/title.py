@@ -6,7 +6,7 @@ import click
 
 from bough.cli.locate import Locator
 from bough.cli.options import MESSAGE_OR_SESSION, examples, json_option, store_options
-from bough.cli.output.console import data, say
+from bough.cli.output.console import echo, print_json
 from bough.cli.output.text import one_line
 from bough.cli.refs import find_session, message_id
 from bough.errors import NotFound
@@ -28,9 +28,9 @@ def command(locator: Locator, name: str, words: tuple[str, ...], as_json: bool) 
         if words:
             store.session(session.key, title=title)
     if as_json:
-        data({"session": session.key, "title": title})
+        print_json({"session": session.key, "title": title})
     elif title:
-        say(one_line(title))
+        echo(one_line(title))
 
 
 def session_of(store: Store, name: str) -> SessionInfo:

@@ -8,10 +8,10 @@ import click
 
 from bough.cli.locate import Locator
 from bough.cli.options import MESSAGE_OR_SESSION, Extent, examples, extent_options, json_option, store_options
-from bough.cli.output.console import data, note, on_terminal, show
-from bough.cli.output.text import counted
+from bough.cli.output.console import note, on_terminal, print_json, print_lines
+from bough.cli.output.text import pluralize
 from bough.cli.output.times import iso
-from bough.cli.output.tree import drawn
+from bough.cli.output.tree import tree_lines
 from bough.cli.refs import message_id
 from bough.model import Headline, Size
 from bough.model.tree import Tree
@@ -36,18 +36,18 @@ def command(locator: Locator, name: str | None, below: bool, extent: Extent, as_
         id = message_id(store, name)
         trees = store.outline(id, whole=not below)
     if as_json:
-        data(outlined(trees))
+        print_json(outlined(trees))
     else:
-        show(drawn(trees, id))
+        print_lines(tree_lines(trees, id))
 
 
 def print_recent(store: Store, extent: Extent, as_json: bool) -> None:
     """Writes the most recently active trees, and says what is not shown."""
     trees = store.outline(limit=extent.limit, subagents=extent.subagents)
     if as_json:
-        data(outlined(trees))
+        print_json(outlined(trees))
         return
-    show(drawn(trees, fold=on_terminal() and not extent.full), from_end=True)
+    print_lines(tree_lines(trees, fold=on_terminal() and not extent.full), from_end=True)
     tell_rest(store.size(), len(trees), extent.subagents)
 
 
@@ -58,9 +58,9 @@ def tell_rest(size: Size, shown: int, subagents: bool) -> None:
     runs = 0 if subagents else size.subagent_runs
     older = size.trees - runs - shown
     if older > 0:
-        note(f"{counted(older, 'older conversation')} not shown; --all shows them, -n N shows N.")
+        note(f"{pluralize(older, 'older conversation')} not shown; --all shows them, -n N shows N.")
     if runs:
-        note(f"{counted(runs, 'run')} of subagents not shown; --subagents shows them.")
+        note(f"{pluralize(runs, 'run')} of subagents not shown; --subagents shows them.")
 
 
 def outlined(trees: list[Tree[Headline]]) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from itertools import chain, islice
 from time import monotonic
 from typing import Any, TextIO
 
-from bough.cli.output.text import HOSTILE, harmless
+from bough.cli.output.text import HOSTILE, sanitize
 
 STYLES = {
     "bold": "1",
@@ -34,14 +34,14 @@ def on_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-def is_screen(stream: TextIO) -> bool:
+def supports_escapes(stream: TextIO) -> bool:
     """Whether a stream is a terminal that knows escapes."""
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def has_colour(stream: TextIO | None = None) -> bool:
     """Whether colours are wanted on stdout, or on another stream."""
-    return is_screen(stream or sys.stdout) and not os.environ.get("NO_COLOR")
+    return supports_escapes(stream or sys.stdout) and not os.environ.get("NO_COLOR")
 
 
 def styled(text: str, style: str) -> str:
@@ -54,17 +54,17 @@ def columns() -> int:
     return shutil.get_terminal_size().columns if on_terminal() else 100
 
 
-def say(text: str) -> None:
+def echo(text: str) -> None:
     """Writes one line of data."""
-    print(harmless(text))
+    print(sanitize(text))
 
 
 def note(text: str) -> None:
     """Says something that is not data."""
-    print(harmless(text), file=sys.stderr)
+    print(sanitize(text), file=sys.stderr)
 
 
-def show(lines: Iterable[str], *, from_end: bool = False) -> None:
+def print_lines(lines: Iterable[str], *, from_end: bool = False) -> None:
     """Writes lines: through a pager if a person reads them and they are more than fit on the screen.
 
     `from_end` is for what has its newest lines last: the pager begins there.
@@ -88,9 +88,9 @@ def page(lines: Iterator[str], from_end: bool) -> None:
     click.echo_via_pager((line + "\n" for line in lines), color=has_colour())
 
 
-def data(value: Any) -> None:
+def print_json(value: Any) -> None:
     """Writes one JSON value; on a terminal, indented."""
-    show(escaped(json_text(value, 2 if on_terminal() else None)).split("\n"))
+    print_lines(escaped(json_text(value, 2 if on_terminal() else None)).split("\n"))
 
 
 def json_text(value: Any, indent: int | None = None) -> str:
@@ -116,7 +116,7 @@ def _base64(value: bytes) -> str:
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
     """Shows on a terminal how far long work has come; gives a function that is told so, or None without a terminal."""
-    if not is_screen(sys.stderr):
+    if not supports_escapes(sys.stderr):
         yield None
         return
     told, began = 0, monotonic()

@@ -11,14 +11,14 @@ from bough.agent import Answered, Began, Called, Compacted, Event, Outcome, Repl
 from bough.cli.exits import BROKEN_PIPE, STATUSES
 from bough.cli.output import console
 from bough.cli.output.markdown import Markdown
-from bough.cli.output.text import cut, harmless, one_line
+from bough.cli.output.text import one_line, sanitize, truncate
 from bough.model import ToolCall, ToolResult, Usage
 from bough.providers.types import Piece, PieceKind
 
 DIM, PLAIN, CLEARED = "\x1b[2m", "\x1b[0m", "\r\x1b[K"
 
 
-class Teller:
+class RunPrinter:
     """Listens to a run. What it cannot write any more, because nobody reads, does not keep the run from its end."""
 
     def __init__(self, *, raw: bool = False, silent: bool = False, kept: bool = True) -> None:
@@ -95,7 +95,7 @@ class Teller:
             self._telling = piece.kind
             self._write(sys.stderr, DIM if piece.kind == "thinking" else "")
         if piece.kind == "thinking":
-            self._write(sys.stderr, harmless(piece.text))
+            self._write(sys.stderr, sanitize(piece.text))
         else:
             self._write(sys.stdout, self._shown(piece.text))
 
@@ -103,20 +103,20 @@ class Teller:
         self._ended = text or self._ended
         if self._markdown:
             return self._markdown.feed(text)
-        return harmless(text) if console.on_terminal() else text
+        return sanitize(text) if console.on_terminal() else text
 
     def note(self, text: str) -> None:
         """Says something that is not part of the reply."""
         self.finish()
         if not self._silent:
-            self._write(sys.stderr, dimmed(harmless(text)) + "\n")
+            self._write(sys.stderr, dimmed(sanitize(text)) + "\n")
 
-    def ended(self, done: Outcome) -> None:
+    def print_reply_id(self, done: Outcome) -> None:
         """Says what the reply is called, if it is one."""
         if self.kept and done.status == "complete":
             self.note(f"[{done.last}]")
 
-    def way_on(self, kept: str = "What came is kept") -> None:
+    def print_resume_hint(self, kept: str = "What came is kept") -> None:
         """Says what can be done about a turn that did not complete."""
         if self.turn and self.kept:
             self.note(f"{kept}: bough run --resume {self.turn} takes it up again.")
@@ -147,17 +147,17 @@ def dimmed(text: str) -> str:
 
 def aside(text: str) -> None:
     """Says something on stderr that does not want to be noticed."""
-    print(dimmed(harmless(text)), file=sys.stderr, flush=True)
+    print(dimmed(sanitize(text)), file=sys.stderr, flush=True)
 
 
 def called(call: ToolCall) -> str:
     """A call on one line: the tool's name and the beginning of what it is given."""
-    return cut(f"→ {one_line(call.name)} {one_line(call.arguments)}", 100)
+    return truncate(f"→ {one_line(call.name)} {one_line(call.arguments)}", 100)
 
 
 def answered(result: ToolResult) -> str:
     """A tool's result on one line."""
-    return cut(f"{'✗' if result.error else '←'} {one_line(result.text) or 'done'}", 100)
+    return truncate(f"{'✗' if result.error else '←'} {one_line(result.text) or 'done'}", 100)
 
 
 def compacted(event: Compacted) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from bough.cli.output.text import harmless, width
+from bough.cli.output.text import sanitize, width
 
 BOLD, ITALIC, CODE, DIM = ("1", "22"), ("3", "23"), ("36", "39"), ("2", "22")
 SPANS = (
@@ -44,7 +44,7 @@ class Markdown:
         """What can be written now."""
         text = self._carriage + text
         self._carriage = "\r" if text.endswith("\r") else ""  # the other half of this new line may be on its way
-        self._pending += harmless(text.removesuffix("\r"))
+        self._pending += sanitize(text.removesuffix("\r"))
         while "\n" in self._pending:
             line, _, self._pending = self._pending.partition("\n")
             self._line(line, whole=True)

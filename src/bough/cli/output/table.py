@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from bough.cli.output.console import columns, styled
-from bough.cli.output.text import cut, one_line, pad, width
+from bough.cli.output.text import one_line, pad, truncate, width
 
 WIDEST = 40
 """Cells that a column other than the last may take."""
@@ -23,7 +23,7 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[object]], right: Sequenc
         room = widths[place]
         if heads[place] in right:
             return text.rjust(room)
-        return cut(text, room) if place == last else pad(text, room)
+        return truncate(text, room) if place == last else pad(text, room)
 
     def line(row: Sequence[str]) -> str:
         return "  ".join(cell(place, text) for place, text in enumerate(row)).rstrip()

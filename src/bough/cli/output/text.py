@@ -13,14 +13,14 @@ HOSTILE = (
 )
 
 
-def harmless(text: str) -> str:
+def sanitize(text: str) -> str:
     """The text with everything that a terminal could obey turned into something that can be seen."""
     return text if text.isascii() and text.isprintable() else re.sub(HOSTILE, _picture, text.replace("\r\n", "\n"))
 
 
 def one_line(text: str) -> str:
     """The text on one line, harmless."""
-    return harmless(" ".join(text.split()))
+    return sanitize(" ".join(text.split()))
 
 
 def _picture(match: re.Match[str]) -> str:
@@ -41,7 +41,7 @@ def cells(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
-def cut(text: str, room: int) -> str:
+def truncate(text: str, room: int) -> str:
     """The text, or as much of it as fits with an ellipsis; never half of a character."""
     if width(text) <= room:
         return text
@@ -58,10 +58,10 @@ def cut(text: str, room: int) -> str:
 
 def pad(text: str, room: int) -> str:
     """The text, cut or filled up to this many cells."""
-    shown = cut(text, room)
+    shown = truncate(text, room)
     return shown + " " * (room - width(shown))
 
 
-def counted(number: int, noun: str, plural: str = "") -> str:
+def pluralize(number: int, noun: str, plural: str = "") -> str:
     """`1 message`, `2 messages`, `3 entries`."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"

@@ -33,7 +33,7 @@ def ago(moment: int, now: float | None = None) -> str:
     return "just now"
 
 
-def span(text: str) -> float:
+def parse_duration(text: str) -> float:
     """Seconds in `30d`, `12h`, `2w`, `90m`; a bare number means days. Raises `Invalid`."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhdwy]?)", text.strip().lower())
     if not found:
@@ -41,7 +41,7 @@ def span(text: str) -> float:
     return float(found[1]) * UNITS[found[2] or "d"]
 
 
-def moment(text: str, now: float | None = None) -> int:
+def parse_time(text: str, now: float | None = None) -> int:
     """Microseconds of `2026-11-16`, `2026-11-16T08:30`, or of a span ago (`7d`). Raises `Invalid`."""
     from datetime import datetime
 
@@ -50,12 +50,12 @@ def moment(text: str, now: float | None = None) -> int:
     except ValueError:
         pass
     try:
-        return int(((time.time() if now is None else now) - span(text)) * 1_000_000)
+        return int(((time.time() if now is None else now) - parse_duration(text)) * 1_000_000)
     except Invalid:
         raise Invalid(f"{text!r} is no moment; write 2026-11-16, 2026-11-16T08:30, or a span such as 7d.") from None
 
 
-def shown(moment: int) -> str:
+def format_time(moment: int) -> str:
     """A moment for a list: relative where a person reads it, to the minute where a file does."""
     from bough.cli.output.console import on_terminal
 

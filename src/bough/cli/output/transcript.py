@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from bough.cli.output.console import columns, has_colour, styled
 from bough.cli.output.markdown import Markdown
-from bough.cli.output.text import cut, harmless, one_line
+from bough.cli.output.text import one_line, sanitize, truncate
 from bough.cli.output.times import minute
 from bough.model import Block, Media, Node, Other, Text, Thinking, ToolCall, ToolResult, TurnInfo
 from bough.model.values import value
@@ -25,7 +25,7 @@ class Folding:
     tools: bool = False
 
 
-def told(path: Iterable[Node], turns: Mapping[str, TurnInfo], folding: Folding) -> Iterator[str]:
+def transcript(path: Iterable[Node], turns: Mapping[str, TurnInfo], folding: Folding) -> Iterator[str]:
     """The lines of a dialog. `turns` say by their ids how the replies came about."""
     nodes = list(path)
     tools = {call.call_id: call.name for node in nodes for call in node.message.calls}
@@ -70,7 +70,7 @@ def lines_of(block: Block, folding: Folding, tools: Mapping[str, str]) -> Iterat
         case Thinking():
             yield from _thinking(block.text, folding.thinking)
         case ToolCall():
-            arguments = harmless(block.arguments) if folding.tools else cut(one_line(block.arguments), CALL)
+            arguments = sanitize(block.arguments) if folding.tools else truncate(one_line(block.arguments), CALL)
             yield styled(f"  → {one_line(block.name)}({arguments})", "yellow")
         case ToolResult():
             yield from _result(block, folding, tools)
@@ -83,7 +83,7 @@ def lines_of(block: Block, folding: Folding, tools: Mapping[str, str]) -> Iterat
 def _text(text: str) -> list[str]:
     """Words; where there are colours, Markdown is drawn instead of shown."""
     if not has_colour():
-        return harmless(text).split("\n")
+        return sanitize(text).split("\n")
     drawing = Markdown(columns())
     return (drawing.feed(text) + drawing.end()).rstrip("\n").split("\n")
 
@@ -92,7 +92,7 @@ def _thinking(text: str, shown: bool) -> Iterator[str]:
     if not text.strip():
         return
     if shown:
-        yield from (styled(f"  ┊ {line}", "dim") for line in harmless(text).split("\n"))
+        yield from (styled(f"  ┊ {line}", "dim") for line in sanitize(text).split("\n"))
     else:
         yield styled(f"  ┊ thought for {len(text):,} characters (--thinking shows it)", "dim")
 
@@ -100,7 +100,7 @@ def _thinking(text: str, shown: bool) -> Iterator[str]:
 def _result(block: ToolResult, folding: Folding, tools: Mapping[str, str]) -> Iterator[str]:
     sign, colour = ("✗", "red") if block.error else ("✓", "green")
     lines = [line for part in block.content for line in _output(part, folding, tools)]
-    kept = lines if folding.tools else [cut(line, FOLDED_LINE) for line in lines[:FOLDED_LINES]]
+    kept = lines if folding.tools else [truncate(line, FOLDED_LINE) for line in lines[:FOLDED_LINES]]
     yield styled(f"  {sign} {one_line(block.name or tools.get(block.call_id) or block.call_id)}", colour)
     yield from (f"  │ {line}" for line in kept)
     if len(lines) > len(kept):
@@ -109,7 +109,7 @@ def _result(block: ToolResult, folding: Folding, tools: Mapping[str, str]) -> It
 
 def _output(part: Text | Media | Other, folding: Folding, tools: Mapping[str, str]) -> Iterator[str]:
     """What a tool printed is shown as it is."""
-    return iter(harmless(part.text).split("\n")) if isinstance(part, Text) else lines_of(part, folding, tools)
+    return iter(sanitize(part.text).split("\n")) if isinstance(part, Text) else lines_of(part, folding, tools)
 
 
 def described(media: Media) -> str:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from bough.cli.output.console import columns, on_terminal, styled
-from bough.cli.output.text import counted, cut, one_line, width
+from bough.cli.output.text import one_line, pluralize, truncate, width
 from bough.cli.output.times import minute
 from bough.model import Headline
 from bough.model.tree import Tree
@@ -29,7 +29,7 @@ class Place(NamedTuple):
     tree: Tree[Headline]
 
 
-def drawn(trees: Iterable[Tree[Headline]], here: str | None = None, *, fold: bool = False) -> Iterator[str]:
+def tree_lines(trees: Iterable[Tree[Headline]], here: str | None = None, *, fold: bool = False) -> Iterator[str]:
     """The lines of these trees; the message `here` is pointed at. `fold` leaves out the middle of long runs."""
     room = columns()
     for tree in trees:
@@ -39,7 +39,7 @@ def drawn(trees: Iterable[Tree[Headline]], here: str | None = None, *, fold: boo
             if number in hidden:
                 if number - 1 not in hidden:
                     count = next(end for end in range(number, len(places)) if end not in hidden) - number
-                    yield styled(f"{place.rest}  ⋮ {counted(count, 'message')} (--full)", "dim")
+                    yield styled(f"{place.rest}  ⋮ {pluralize(count, 'message')} (--full)", "dim")
                 continue
             yield _line(place, room, here)
             if not place.tree.children:
@@ -82,7 +82,7 @@ def _line(place: Place, room: int, here: str | None) -> str:
     when = minute(node.created_at)
     start = f"{place.first}{node.id} ({when}) {role} "
     before, after = "".join(f"{mark} " for mark in marks(place.tree)), _standing(node, here)
-    words = cut(one_line(node.words), max(NARROWEST, room - width(start + before + after)))
+    words = truncate(one_line(node.words), max(NARROWEST, room - width(start + before + after)))
     where = f"{styled(place.first, 'dim')}{styled(node.id, 'bold')} ({styled(when, 'dim')})"
     said = f"{styled(before, 'yellow')}{words}{styled(after, 'blue')}"
     return f"{where} {styled(role, COLOURS[node.role])} {said}".rstrip()

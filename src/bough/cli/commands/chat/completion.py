@@ -9,7 +9,7 @@ from prompt_toolkit.completion import Completer, Completion, PathCompleter
 from prompt_toolkit.document import Document
 
 from bough.cli.commands.chat.slash import COMMANDS
-from bough.cli.output.text import cut, one_line
+from bough.cli.output.text import one_line, truncate
 
 if TYPE_CHECKING:
     from prompt_toolkit.completion import CompleteEvent
@@ -59,4 +59,4 @@ def matching(typed: str, known: Iterable[tuple[str, str]]) -> Iterator[Completio
     """Those that begin like what was typed."""
     for name, about in known:
         if name.startswith(typed):
-            yield Completion(name, -len(typed), display_meta=cut(one_line(about), 50))
+            yield Completion(name, -len(typed), display_meta=truncate(one_line(about), 50))

@@ -12,8 +12,8 @@ from bough.cli.ask.attach import attached
 from bough.cli.ask.choose import Choice
 from bough.cli.locate import here
 from bough.cli.output.console import on_terminal
-from bough.cli.output.live import Teller, aside
-from bough.cli.output.text import harmless, one_line
+from bough.cli.output.live import RunPrinter, aside
+from bough.cli.output.text import one_line, sanitize
 from bough.errors import BoughError
 from bough.model import Part, Text
 from bough.model.values import replace
@@ -102,7 +102,7 @@ class Talk:
 
     def _tell(self, parts: Callable[[], list[Part]], choice: Choice) -> bool:
         """Runs one turn. Ctrl+C ends the answer only, a lost terminal the chat, and an error neither."""
-        teller = Teller(kept=self.kept)
+        teller = RunPrinter(kept=self.kept)
         with interruptible() as terminal:
             try:
                 self._ended(ask(self.agent, choice, parts(), teller), teller)
@@ -114,9 +114,9 @@ class Talk:
                     teller.note(f"The question is kept: /retry {teller.turn} asks it again.")
         return not (terminal.is_lost or teller.broken)
 
-    def _ended(self, done: Outcome, teller: Teller) -> None:
+    def _ended(self, done: Outcome, teller: RunPrinter) -> None:
         self.files = []
-        teller.ended(done)
+        teller.print_reply_id(done)
         if on_terminal():
             print(flush=True)
         if done.reason:
@@ -135,4 +135,4 @@ def is_command(said: str) -> bool:
 
 def complain(text: str) -> None:
     """Says what went wrong; the chat goes on."""
-    print(f"bough: {harmless(text)}", file=sys.stderr, flush=True)
+    print(f"bough: {sanitize(text)}", file=sys.stderr, flush=True)

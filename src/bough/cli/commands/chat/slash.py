@@ -58,9 +58,9 @@ def welcome(talk: Talk) -> None:
 def show(nodes: list[Node], talk: Talk) -> None:
     """Writes messages as `bough show` does."""
     from bough.cli.commands.show import turns_of
-    from bough.cli.output.transcript import Folding, told
+    from bough.cli.output.transcript import Folding, transcript
 
-    console.show(told(nodes, turns_of(talk.store, nodes), Folding()))
+    console.print_lines(transcript(nodes, turns_of(talk.store, nodes), Folding()))
 
 
 def new(talk: Talk, title: str) -> None:
@@ -97,13 +97,13 @@ def rewind(talk: Talk, words: str) -> None:
 
 
 def tree(talk: Talk, id: str) -> None:
-    from bough.cli.output.tree import drawn
+    from bough.cli.output.tree import tree_lines
 
     head = id or talk.session.head
     if head is None:
         aside("Nothing was said here yet.")
         return
-    console.show(drawn(talk.store.outline(head, whole=True), talk.session.head))
+    console.print_lines(tree_lines(talk.store.outline(head, whole=True), talk.session.head))
 
 
 def resume(talk: Talk, id: str) -> None:
@@ -119,9 +119,9 @@ def resume(talk: Talk, id: str) -> None:
 
 def sessions(talk: Talk) -> None:
     """The conversations that `/resume` could mean."""
-    from bough.cli.commands.sessions import listed
+    from bough.cli.commands.sessions import session_table
 
-    console.show(listed(talk.store, talk.store.sessions(delegates=False, limit=10)))
+    console.print_lines(session_table(talk.store, talk.store.sessions(delegates=False, limit=10)))
 
 
 def retry(talk: Talk, id: str) -> object:
@@ -169,18 +169,18 @@ def title(talk: Talk, words: str) -> None:
 
 
 def search(talk: Talk, words: str) -> None:
-    from bough.cli.commands.search import told
+    from bough.cli.commands.search import hit_lines
 
     if not words:
         raise Invalid("Search for what? /search WORDS")
     hits = talk.store.search(words, limit=10)
-    console.show(told(hits, (words,)))
+    console.print_lines(hit_lines(hits, (words,)))
     if not hits:
         aside("Nothing found.")
 
 
 def export(talk: Talk, words: str) -> None:
-    from bough.cli.commands.export import FORMATS, JSONL, text, write
+    from bough.cli.commands.export import FORMATS, JSONL, conversation_text, write_output
     from bough.exporters import jsonl
 
     head = talk.session.head
@@ -189,9 +189,11 @@ def export(talk: Talk, words: str) -> None:
     file = os.path.expanduser(words) or f"{talk.session.key.replace(':', '-').replace('/', '-')}.md"
     ending = file.rpartition(".")[2]
     if ending == JSONL:
-        write(file, False, jsonl.some(talk.store, [head], False))
+        write_output(file, False, jsonl.some(talk.store, [head], False))
     else:
-        write(file, False, text(talk.store, head, ending if ending in FORMATS else "md", False, False))
+        write_output(
+            file, False, conversation_text(talk.store, head, ending if ending in FORMATS else "md", False, False)
+        )
 
 
 def attach(talk: Talk, file: str) -> None:
