@@ -57,9 +57,9 @@ def somewhere(anywhere: dict[str, Any]) -> StrPath:
 @pytest.fixture(scope="session")
 def weights_cache(request: pytest.FixtureRequest) -> Path:
     """A directory with the weights of the embedded model, for `$BOUGH_CACHE`; they are downloaded once."""
-    from bough.providers import weights
+    from bough.providers import model_file
 
     assert request.config.cache is not None
     with once(request.config.cache.mkdir("weights")) as directory:
-        weights.install(directory)
+        model_file.install(directory)
     return directory

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bough import Session, Usage, assistant, tool_call, tool_result, user
 from bough.agent import Agent, Compacted, Compaction, Event, run
 from bough.agent.compaction import LONGEST_OUTPUT, PROMPT, lines, pieces
-from tests.agent.speaker import Speaker, down
+from tests.agent.fake_provider import Speaker, down
 
 
 def fill(session: Session, turns: int = 10, words: int = 100) -> None:

@@ -6,7 +6,7 @@ import threading
 
 from bough import Session, Store, tool_call
 from bough.agent import Agent, Bound, Limits, Stop, delegate, run, tool
-from tests.agent.speaker import Line, Speaker, down
+from tests.agent.fake_provider import Line, Speaker, down
 
 HAND_OVER = Line("I ask.", (tool_call("c1", "scout", {"task": "Look for oaks."}),))
 

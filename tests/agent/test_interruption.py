@@ -15,7 +15,7 @@ import bough
 from bough import Store
 from bough.agent import Agent, run
 from bough.storage.lookup import number
-from tests.agent.speaker import Line, Speaker
+from tests.agent.fake_provider import Line, Speaker
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -27,7 +27,10 @@ def talk(place: Path) -> Iterator[Callable[[str], subprocess.Popen[str]]]:
 
     def start(what: str) -> subprocess.Popen[str]:
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.agent.talking", str(place), what], cwd=ROOT, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-m", "tests.agent.interrupted_run", str(place), what],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         started.append(process)
         return process

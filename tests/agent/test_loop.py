@@ -13,7 +13,7 @@ from bough import Session, Store, ToolResult, assistant, tool_call, user
 from bough.agent import Agent, Answered, Began, Call, Called, Event, Limits, Replied, Result, Stop, run, tool
 from bough.errors import BoughError, Invalid, ProviderError
 from bough.providers.types import Piece
-from tests.agent.speaker import Line, Speaker, down
+from tests.agent.fake_provider import Line, Speaker, down
 
 
 def roles(session: Session) -> list[str]:

@@ -19,7 +19,7 @@ from bough.agent import Agent, Limits, Stop, run
 from bough.agent.mcp import Server, Servers
 from bough.errors import ToolError
 from bough.model.values import replace
-from tests.agent.speaker import Line, Speaker
+from tests.agent.fake_provider import Line, Speaker
 from tests.ports import answers, free_port
 
 SCRIPT = str(Path(__file__).with_name("mcp_server.py"))

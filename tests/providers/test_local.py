@@ -15,7 +15,7 @@ import pytest
 import bough
 from bough import formats, providers, user
 from bough.errors import ProviderError
-from bough.providers import local, weights
+from bough.providers import local, model_file
 from bough.providers.types import Provider
 
 QUESTION = [{"role": "user", "content": "Name three fruits."}]
@@ -31,7 +31,7 @@ def cache(weights_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(scope="module")
 def server(weights_cache: Path) -> local.LocalServer:
     """Held for as long as these tests run, so that the weights are loaded once."""
-    return local.load(weights.place(weights_cache))
+    return local.load(model_file.place(weights_cache))
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_the_embedded_model_answers_in_a_stream_and_counts(embedded: Provider) -
     reply = answer.reply()
     assert "".join(piece.text for piece in pieces) == reply["choices"][0]["message"]["content"]
     assert reply["model"] == "SmolLM2-135M-Instruct.Q4_1"
-    assert (embedded.name, embedded.model, embedded.window) == ("local", weights.NAME, local.WINDOW)
+    assert (embedded.name, embedded.model, embedded.window) == ("local", model_file.NAME, local.WINDOW)
     assert (answer.usage.input_tokens or 0) > 10
     assert 0 < (answer.usage.output_tokens or 0) <= 24
     assert answer.usage.cost == 0.0
@@ -84,7 +84,7 @@ def test_a_dialog_that_is_longer_than_the_window_is_told(embedded: Provider) -> 
 
 
 def test_whoever_asks_for_the_same_model_shares_its_weights(server: local.LocalServer, weights_cache: Path) -> None:
-    assert local.load(weights.place(weights_cache)) is server
+    assert local.load(model_file.place(weights_cache)) is server
 
 
 @pytest.mark.parametrize("type", ["openai", "openai.responses", "anthropic"])
@@ -125,7 +125,7 @@ except KeyboardInterrupt:
 
 
 def test_ctrl_c_stops_it_keeps_what_came_and_llama_cpp_says_nothing(weights_cache: Path) -> None:
-    words = [sys.executable, "-c", INTERRUPTED, str(weights.place(weights_cache))]
+    words = [sys.executable, "-c", INTERRUPTED, str(model_file.place(weights_cache))]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert len(done.stdout.splitlines()) == 1

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import bough
-import bough.providers.http
+import bough.providers.connection
 from bough import providers
 from bough.errors import ProviderError
 
@@ -34,7 +34,7 @@ ECHOES: list[Act] = [
 def test_a_key_is_in_no_error_no_log_no_repr_and_no_store(
     echo: Act, wire: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(providers.http, "PAUSE", 0)
+    monkeypatch.setattr(providers.connection, "BACKOFF", 0)
     caplog.set_level(logging.DEBUG)
     with serving(echo) as server:
         address = server.address.replace("//", f"//ada:{PASSWORD}@")

@@ -71,6 +71,6 @@ def work_on(agent: Agent, session: Session, task: str, stop: Stop, listener: Lis
     where: Json = {"bough": {"session": session.key, "turn": done.turn}}
     if done.status == "complete":
         return Result((Text(done.text),), extra=where)
-    ended = agent.limits.said(done.reason) if done.reason else "It ended without a reply."
+    ended = agent.limits.describe(done.reason) if done.reason else "It ended without a reply."
     said = f" It had said: {done.text}" if done.text else ""
     return Result((Text(f"The agent {agent.name!r} did not finish. {ended}{said}"),), True, where)

@@ -36,7 +36,7 @@ class Stop:
         for callback in callbacks:
             callback()
 
-    def then(self, callback: Callable[[], object]) -> None:
+    def add_callback(self, callback: Callable[[], object]) -> None:
         """Asks to be told; at once, if it has happened already."""
         with self._lock:
             if not self._event.is_set():
@@ -45,23 +45,23 @@ class Stop:
         callback()
 
 
-class Until:
+class Deadline:
     """The end of a run's time: a moment, or the `Stop` of whoever asked for the run."""
 
     def __init__(self, seconds: float | None = None, stop: Stop | None = None) -> None:
         self.stop = stop or Stop()
-        self._deadline = None if seconds is None else time.monotonic() + seconds
+        self._ends_at = None if seconds is None else time.monotonic() + seconds
 
     @property
     def reason(self) -> Reason | None:
         """Why the run must end now; None while it may go on."""
         if self.stop.is_set:
             return "stopped"
-        return "time" if self._deadline is not None and time.monotonic() >= self._deadline else None
+        return "time" if self._ends_at is not None and time.monotonic() >= self._ends_at else None
 
     def left(self, most: float | None = None) -> float | None:
         """How many seconds are left, at most so many; None without any limit."""
-        if self._deadline is None:
+        if self._ends_at is None:
             return most
-        left = max(0.0, self._deadline - time.monotonic())
+        left = max(0.0, self._ends_at - time.monotonic())
         return left if most is None else min(left, most)

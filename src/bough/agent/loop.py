@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bough.agent.compaction import compact_if_due
 from bough.agent.events import Answered, Began, Called, Compacted, Listener, Replied, ignore
-from bough.agent.limits import Reason, Stop, Until
-from bough.agent.resume import is_done, take_up
+from bough.agent.limits import Deadline, Reason, Stop
+from bough.agent.resume import is_done, prepare_resume
 from bough.agent.streaming import receive
-from bough.agent.tool_calls import NOT_RUN, Job, answer, results
+from bough.agent.tool_calls import NOT_RUN, Job, result_message, results
 from bough.agent.tools import Result, Toolbox
 from bough.agent.types import Agent, Limits, Outcome
 from bough.context.load import RESERVE
@@ -55,11 +55,11 @@ def run(
     another thread. A limit ends it with an interrupted turn and a `reason`. Raises what the model's provider raises,
     after the turn was marked as failed, and everything that `Session.turn` raises.
     """
-    until = Until(agent.limits.seconds, stop)
+    deadline = Deadline(agent.limits.seconds, stop)
     made = None if resume else compact_if_due(session, agent.provider, agent.compaction, agent.budget)
     if made is not None:
         listener(made)
-        metadata = {**(metadata or {}), "compaction": told(made)}
+        metadata = {**(metadata or {}), "compaction": compaction_metadata(made)}
     opened = session.turn(
         message if resume is None else None,
         resume=resume, idempotency_key=idempotency_key, model=agent.provider.model, provider=agent.provider.name,
@@ -69,14 +69,14 @@ def run(
     with opened as turn:
         listener(Began(turn.id))
         if resume is not None:
-            take_up(turn, message)
-        reason = None if turn.repeated else Run(agent, turn, until, listener).go()
+            prepare_resume(turn, message)
+        reason = None if turn.repeated else Run(agent, turn, deadline, listener).go()
         if reason is not None:
-            turn.interrupt(agent.limits.said(reason))
+            turn.interrupt(agent.limits.describe(reason))
     return outcome(turn, reason)
 
 
-def told(made: Compacted) -> Json:
+def compaction_metadata(made: Compacted) -> Json:
     """What a turn remembers of the summary that was made for it, and of its share of what the turn has cost."""
     spent = {name: getattr(made.spent, name) for name in Usage.__match_args__}
     return {"summary": made.id, "error": made.error, "usage": spent}
@@ -99,10 +99,10 @@ def outcome(turn: Turn, reason: Reason | None) -> Outcome:
 class Run:
     """One turn on its way."""
 
-    def __init__(self, agent: Agent, turn: Turn, until: Until, listener: Listener) -> None:
+    def __init__(self, agent: Agent, turn: Turn, deadline: Deadline, listener: Listener) -> None:
         self._agent = agent
         self._turn = turn
-        self._until = until
+        self._deadline = deadline
         self._listener = listener
         self._toolbox = Toolbox(agent.tools)
 
@@ -111,7 +111,7 @@ class Run:
         if is_done(self._turn.path(last=1)[-1]):
             return None
         steps = 0
-        while not self._until.reason:
+        while not self._deadline.reason:
             replied = self._reply()
             if replied is None:
                 break
@@ -120,16 +120,16 @@ class Run:
             if not calls:
                 return None
             if steps == self._agent.limits.steps:
-                self._turn.add([answer(call, Result.failed(NOT_RUN)) for call in calls])
+                self._turn.add([result_message(call, Result.failed(NOT_RUN)) for call in calls])
                 return "steps"
-            self._act(calls, replied[-1].id)
-        return self._until.reason
+            self._run_calls(calls, replied[-1].id)
+        return self._deadline.reason
 
     def _reply(self) -> tuple[Node, ...] | None:
         """Asks once; the reply, in its place. None when the time was up first."""
         tools = self._toolbox.tools()
         request = self._request(tools)
-        received = receive(self._turn, lambda: self._ask(request, tools), self._until, self._listener)
+        received = receive(self._turn, lambda: self._ask(request, tools), self._deadline, self._listener)
         if received is None:
             return None
         ids = self._turn.add(
@@ -162,20 +162,20 @@ class Run:
             options=agent.options,
         )
 
-    def _act(self, calls: Sequence[ToolCall], message: str) -> None:
+    def _run_calls(self, calls: Sequence[ToolCall], message: str) -> None:
         """Does what a reply asks for. Also when Ctrl+C cuts it short, every call is answered."""
         limits, done = self._agent.limits, 0
         jobs = [Job(call, self._turn.session, message) for call in calls]
         for call in calls:
             self._listener(Called(call))
         try:
-            for result in results(jobs, self._toolbox, self._until, limits.tool_seconds, limits.parallel):
-                made = answer(calls[done], result)
+            for result in results(jobs, self._toolbox, self._deadline, limits.tool_seconds, limits.parallel):
+                made = result_message(calls[done], result)
                 (id_,) = self._turn.add(made)
                 done += 1
                 self._listener(Answered(id_, made.results[0]))
         except BaseException as problem:
-            left = [answer(job.call, job.now()) for job in jobs[done:]]
+            left = [result_message(job.call, job.now()) for job in jobs[done:]]
             if not isinstance(problem, Exception):
                 self._turn.add(left)
             raise

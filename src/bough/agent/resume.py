@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from bough.agent.tool_calls import INTERRUPTED, answer
+from bough.agent.tool_calls import INTERRUPTED, result_message
 from bough.agent.tools import Result
 from bough.model import Message, Node, ToolCall, user
 
@@ -16,13 +16,13 @@ CUT_OFF = "[Your last reply was cut off where it ends. Go on from there; do not 
 """Said in the user's place: many models refuse a system message that is not the first."""
 
 
-def take_up(turn: Turn, message: Message | str | None) -> None:
+def prepare_resume(turn: Turn, message: Message | str | None) -> None:
     """Makes a turn ready to go on, with what the user has to say to it, if anything.
 
     A call whose result was not kept may have had its effect: it is answered as interrupted, and the model decides.
     """
     if open_calls := unanswered(turn.path()):
-        turn.add([answer(call, Result.failed(INTERRUPTED)) for call in open_calls])
+        turn.add([result_message(call, Result.failed(INTERRUPTED)) for call in open_calls])
     if message is not None:
         turn.add(user(message) if isinstance(message, str) else message)
     elif is_cut_off(turn.path(last=1)[-1]):

@@ -13,7 +13,7 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Literal
 
-from bough.agent.limits import Until
+from bough.agent.limits import Deadline
 from bough.model import Message, Text, Thinking, Usage
 
 if TYPE_CHECKING:
@@ -49,13 +49,13 @@ class Stream:
             return self.answer.usage
         return Usage()
 
-    def pieces(self, until: Until, pause: Callable[[], float]) -> Iterator[Piece | None]:
+    def pieces(self, deadline: Deadline, pause: Callable[[], float]) -> Iterator[Piece | None]:
         """The pieces as they come, and None when there was none for a while. Ends early when the time is up."""
-        until.stop.then(lambda: self._came.put("stop"))
+        deadline.stop.add_callback(lambda: self._came.put("stop"))
         while True:
-            self._closed = until.reason is not None  # what has come by then is still given
+            self._closed = deadline.reason is not None  # what has come by then is still given
             try:
-                came = self._came.get(timeout=0 if self._closed else until.left(pause()))
+                came = self._came.get(timeout=0 if self._closed else deadline.left(pause()))
             except Empty:
                 if self._closed:
                     return
@@ -97,7 +97,7 @@ class Stream:
         self._let_go()
 
 
-class Sketch:
+class PartialReply:
     """What has come of a reply, kept in the store once a second."""
 
     def __init__(self, turn: Turn) -> None:
@@ -129,25 +129,27 @@ class Sketch:
         return max(0.01, self._kept_at + EVERY - time.monotonic()) if self._stale else EVERY
 
 
-def receive(turn: Turn, ask: Callable[[], Answer], until: Until, listener: Callable[[Piece], object]) -> Answer | None:
+def receive(
+    turn: Turn, ask: Callable[[], Answer], deadline: Deadline, listener: Callable[[Piece], object]
+) -> Answer | None:
     """The whole answer; None when the time was up before it was whole. What came of it is kept in any case."""
-    sketch = Sketch(turn)
+    sketch = PartialReply(turn)
     with Stream(ask) as stream:
         try:
-            for piece in stream.pieces(until, sketch.pause):
+            for piece in stream.pieces(deadline, sketch.pause):
                 sketch.add(piece)
                 if piece is not None:
                     listener(piece)
         except BaseException:
-            keep_half(turn, stream, sketch)
+            keep_partial(turn, stream, sketch)
             raise
         if stream.whole:
             return stream.answer
-        keep_half(turn, stream, sketch)
+        keep_partial(turn, stream, sketch)
     return None
 
 
-def keep_half(turn: Turn, stream: Stream, sketch: Sketch) -> None:
+def keep_partial(turn: Turn, stream: Stream, sketch: PartialReply) -> None:
     """Keeps what came of an answer that was cut off, and what it has cost."""
     sketch.keep()
     if (spent := stream.spent()) != Usage():

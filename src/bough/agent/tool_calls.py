@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from bough.agent.limits import Stop, Until
+from bough.agent.limits import Deadline, Stop
 from bough.agent.tools import Bound, Call, Result, Toolbox
 from bough.errors import BoughError, ToolError
 from bough.model import Json, Message, ToolCall, ToolResult
@@ -45,12 +45,12 @@ class Job:
         self._began = time.monotonic()
         threading.Thread(target=self._work, args=(bound, arguments), name=f"tool {self.call.name}", daemon=True).start()
 
-    def wait(self, until: Until) -> Result:
+    def wait(self, deadline: Deadline) -> Result:
         """The result, when it is there; or that it took too long."""
-        until.stop.then(self._done.set)
+        deadline.stop.add_callback(self._done.set)
         own = None if self._seconds is None else max(0.0, self._began + self._seconds - time.monotonic())
-        self._done.wait(until.left(own))
-        return self.now(None if until.reason else f"No answer within {self._seconds or 0:g} seconds; given up.")
+        self._done.wait(deadline.left(own))
+        return self.now(None if deadline.reason else f"No answer within {self._seconds or 0:g} seconds; given up.")
 
     def now(self, otherwise: str | None = None) -> Result:
         """The result if it is there; if not, nobody will wait for it."""
@@ -71,20 +71,22 @@ class Job:
         self._done.set()
 
 
-def answer(call: ToolCall, result: Result) -> Message:
+def result_message(call: ToolCall, result: Result) -> Message:
     """The message that answers a call."""
     block = ToolResult(call.call_id, result.content, result.error, call.name, result.extra)
     return Message("tool_result", (block,), result.error)
 
 
-def results(jobs: Sequence[Job], toolbox: Toolbox, until: Until, seconds: float | None, most: int) -> Iterator[Result]:
+def results(
+    jobs: Sequence[Job], toolbox: Toolbox, deadline: Deadline, seconds: float | None, most: int
+) -> Iterator[Result]:
     """The results in the order of the calls, each as soon as it and those before it are there; `most` at a time."""
     for first in range(0, len(jobs), most):
         batch = jobs[first : first + most]
-        if until.reason:
+        if deadline.reason:
             yield from (Result.failed(NOT_RUN) for _ in batch)
             continue
         for job in batch:
             job.start(toolbox, seconds)
         for job in batch:
-            yield job.wait(until)
+            yield job.wait(deadline)

@@ -36,7 +36,7 @@ class Limits:
         if self.parallel < 1:
             raise Invalid(f"At least one call must be at work, not {self.parallel}.")
 
-    def said(self, reason: Reason) -> str:
+    def describe(self, reason: Reason) -> str:
         """Why a run was ended, in words."""
         match reason:
             case "steps":

@@ -51,11 +51,11 @@ class JsonLines:
         self.decode(payload)
         return []
 
-    def accumulator(self) -> Lines:
-        return Lines()
+    def accumulator(self) -> JsonLinesStream:
+        return JsonLinesStream()
 
 
-class Lines:
+class JsonLinesStream:
     """Takes the parts of one message: objects of the blocks, as they come."""
 
     def __init__(self) -> None:

@@ -88,12 +88,12 @@ def _over_http(
         import httpx2  # noqa: F401
     except ImportError:
         raise ProviderError(f"Asking {name} needs more: pip install 'bough[run]'", kind="not_found") from None
-    from bough.providers.http import SILENCE, Connection
+    from bough.providers.connection import READ_TIMEOUT, HttpConnection
     from bough.providers.http_provider import HttpProvider
 
     api = _api(name, known)
     headers = {**api.headers(key), **table.get("headers", {})}
-    connection = Connection(name, known.base_url, headers, table.get("timeout") or SILENCE)
+    connection = HttpConnection(name, known.base_url, headers, table.get("timeout") or READ_TIMEOUT)
     return HttpProvider(name, model, api, connection, dict(table.get("options", {})), table.get("window"))
 
 
@@ -103,11 +103,11 @@ def _api(name: str, known: Service) -> Api:
 
     match known.type:
         case "openai":
-            return openai.Chat("max_completion_tokens" if known.base_url == OPENAI else "max_tokens")
+            return openai.ChatApi("max_completion_tokens" if known.base_url == OPENAI else "max_tokens")
         case "openai.responses":
-            return openai.Responses()
+            return openai.ResponsesApi()
         case "anthropic":
-            return anthropic.Messages(caches=known.base_url == ANTHROPIC)
+            return anthropic.MessagesApi(caches=known.base_url == ANTHROPIC)
     raise ProviderError(f"{name} has the type {known.type!r}; there are openai, openai.responses and anthropic.")
 
 

@@ -14,7 +14,7 @@ LONGEST = 8192
 _CALLS = {"tool_use", "server_tool_use", "mcp_tool_use"}
 
 
-class Messages:
+class MessagesApi:
     """`POST /v1/messages`."""
 
     format = "anthropic"
@@ -49,7 +49,7 @@ class Messages:
             block = event.get("content_block") or {}
             yield from piece("call", block.get("name") if block.get("type") in _CALLS else None)
 
-    def trouble(self, event: dict[str, Json]) -> Json:
+    def error(self, event: dict[str, Json]) -> Json:
         return (event.get("error") or "an error without a word") if event.get("type") == "error" else None
 
     def ends(self, event: dict[str, Json]) -> bool:

@@ -39,7 +39,7 @@ class Api(Protocol):
     def pieces(self, event: dict[str, Json]) -> Iterator[Piece]:
         """What an event brings that can be shown."""
 
-    def trouble(self, event: dict[str, Json]) -> Json:
+    def error(self, event: dict[str, Json]) -> Json:
         """The error that an event reports; None when it reports none."""
 
     def ends(self, event: dict[str, Json]) -> bool:

@@ -15,7 +15,7 @@ from bough.errors import FormatError, ProviderError
 from bough.model import Json, Text, Thinking, ToolCall, Usage
 from bough.model.values import replace
 from bough.providers.api import Api, Request
-from bough.providers.http import Connection, Patience, hang_up
+from bough.providers.connection import HttpConnection, Retries, interrupt
 from bough.providers.types import Piece, Tool
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class HttpProvider:
     """Someone who answers over HTTP."""
 
     def __init__(
-        self, name: str, model: str, api: Api, connection: Connection, options: dict[str, Json], window: int | None
+        self, name: str, model: str, api: Api, connection: HttpConnection, options: dict[str, Json], window: int | None
     ) -> None:
         self.name = name
         self.model = model
@@ -82,12 +82,12 @@ def _hang_up() -> None:
 class HttpAnswer:
     """A reply that is arriving. Until its first piece has come, a lost connection is made anew."""
 
-    def __init__(self, connection: Connection, api: Api, body: dict[str, Json]) -> None:
+    def __init__(self, connection: HttpConnection, api: Api, body: dict[str, Json]) -> None:
         self._connection = connection
         self._api = api
         self._body = body
         self._closed = Event()
-        self._patience = Patience(self._closed)
+        self._retries = Retries(self._closed)
         self._stream = formats.get(api.format).accumulator()
         self._whole: dict[str, Json] | None = None
         self._first_token_at: int | None = None
@@ -128,13 +128,13 @@ class HttpAnswer:
     def close(self) -> None:
         """Stops the model and lets the connection go; a thread that is reading finds the end."""
         self._closed.set()
-        hang_up(self._response)
+        interrupt(self._response)
         with suppress(ValueError):  # another thread is reading just now; it lets go by itself
             self._pieces.close()
             self._response.close()
 
     def _send(self) -> httpx2.Response:
-        return self._connection.post(self._api.path, self._body, self._patience)
+        return self._connection.post(self._api.path, self._body, self._retries)
 
     def _arrive(self) -> Generator[Piece, None, None]:
         """What goes wrong because the answer was closed is nobody's trouble."""
@@ -159,7 +159,7 @@ class HttpAnswer:
     def _give_up_or_wait(self, error: ProviderError) -> None:
         """Once a piece has been shown, asking again would show it twice."""
         if self._first_token_at is None:
-            self._patience.wait(error)
+            self._retries.wait(error)
         else:
             if error.kind == "down":
                 error.kind = "cut"
@@ -182,7 +182,7 @@ class HttpAnswer:
 
     def _take(self, event: dict[str, Json]) -> list[Piece]:
         try:
-            if (told := self._api.trouble(event)) is None:
+            if (told := self._api.error(event)) is None:
                 self._stream.feed(event)
                 return list(self._api.pieces(event))
         except _NONSENSE as error:

@@ -17,10 +17,10 @@ from weakref import WeakValueDictionary
 
 from bough.errors import ProviderError
 from bough.model import Json
-from bough.providers import prices, weights
-from bough.providers.http import SILENCE, Connection
+from bough.providers import model_file, prices
+from bough.providers.connection import READ_TIMEOUT, HttpConnection
 from bough.providers.http_provider import HttpAnswer, HttpProvider
-from bough.providers.openai import Chat
+from bough.providers.openai import ChatApi
 from bough.providers.types import Tool
 
 _NEEDED = ("xllamacpp", "httpx2")
@@ -67,7 +67,7 @@ def load(path: Path, window: int = WINDOW, threads: int = 1) -> LocalServer:
         return server
 
 
-class Embedded(Chat):
+class LocalApi(ChatApi):
     """The API of the embedded model. An answer that is arriving holds it, and so the model."""
 
     flavor = prices.FREE
@@ -84,12 +84,12 @@ class LocalProvider:
     format = "openai.chat"
 
     def __init__(self, model: str, table: Mapping[str, Any]) -> None:
-        own = model in ("", weights.NAME)
-        self.model = weights.NAME if own else model
+        own = model in ("", model_file.NAME)
+        self.model = model_file.NAME if own else model
         self._path = _weights() if own else _file(model)
         self._window: int = table.get("window") or WINDOW
         self._threads: int = table.get("threads") or 1
-        self._silence: float = table.get("timeout") or SILENCE
+        self._silence: float = table.get("timeout") or READ_TIMEOUT
         self._options = {**(_CALM if own else {}), **table.get("options", {})}
         self._provider: HttpProvider | None = None
 
@@ -114,8 +114,8 @@ class LocalProvider:
     def _loaded(self) -> HttpProvider:
         if self._provider is None:
             server = load(self._path, self._window, self._threads)
-            api = Embedded(server)
-            connection = Connection(self.name, server.base_url, api.headers(server.key), self._silence)
+            api = LocalApi(server)
+            connection = HttpConnection(self.name, server.base_url, api.headers(server.key), self._silence)
             self._provider = HttpProvider(self.name, self._path.stem, api, connection, self._options, self._window)
         return self._provider
 
@@ -128,11 +128,11 @@ class LocalProvider:
 
 def _weights() -> Path:
     _require()
-    if not weights.is_installed():
+    if not model_file.is_installed():
         raise ProviderError(
             "The embedded model is not here yet; fetch it once (93 MB): bough local install", kind="not_found"
         )
-    return weights.place()
+    return model_file.place()
 
 
 def _file(name: str) -> Path:

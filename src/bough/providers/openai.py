@@ -16,12 +16,12 @@ _WITHOUT_REASONING = ("gpt-3", "gpt-4", "chatgpt-4")
 """Models that refuse a request for the reasoning they do not have."""
 
 
-class _OpenAI:
+class _OpenAIApi:
     def headers(self, key: str | None) -> dict[str, str]:
         return {"Authorization": f"Bearer {key}"} if key else {}
 
 
-class Chat(_OpenAI):
+class ChatApi(_OpenAIApi):
     """`POST /chat/completions`."""
 
     format = "openai.chat"
@@ -56,14 +56,14 @@ class Chat(_OpenAI):
             for call in dicts(delta.get("tool_calls")):
                 yield from piece("call", (call.get("function") or call.get("custom") or {}).get("name"))
 
-    def trouble(self, event: dict[str, Json]) -> Json:
+    def error(self, event: dict[str, Json]) -> Json:
         return event.get("error")
 
     def ends(self, event: dict[str, Json]) -> bool:
         return any(choice.get("finish_reason") for choice in dicts(event.get("choices")))
 
 
-class Responses(_OpenAI):
+class ResponsesApi(_OpenAIApi):
     """`POST /responses`. Nothing is stored at the provider: the dialog is bough's to keep."""
 
     format = "openai.responses"
@@ -97,7 +97,7 @@ class Responses(_OpenAI):
             item = event.get("item") or {}
             yield from piece("call", item.get("name") if item.get("type") in _CALLS else None)
 
-    def trouble(self, event: dict[str, Json]) -> Json:
+    def error(self, event: dict[str, Json]) -> Json:
         match event.get("type"):
             case "error":
                 return event.get("error") or event

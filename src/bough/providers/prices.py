@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bough.model import Json
-from bough.providers.http import is_loopback
+from bough.providers.connection import is_loopback
 
 FREE = "free"
 """The flavor of models that run in this process."""

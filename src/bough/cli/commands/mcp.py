@@ -25,7 +25,7 @@ def agent(locator: Locator, name: str, model: str | None) -> None:
     the session, the message and the call that started it, if the caller names them: in the call's _meta (bough/session,
     bough/message, bough/call; bough itself does), or by BOUGH_SESSION, BOUGH_MESSAGE and BOUGH_CALL.
     """
-    from bough.agent.mcp.serving import serve
+    from bough.agent.mcp.agent_server import serve
     from bough.cli.ask.ask import interruptible
     from bough.cli.output import console
 

@@ -137,7 +137,7 @@ def told(done: Outcome, agent: Agent, choice: Choice, teller: RunPrinter, as_jso
         print_json(in_json(done, choice, agent, teller.kept))
     teller.print_reply_id(done)
     if done.reason:
-        teller.note(agent.limits.said(done.reason))
+        teller.note(agent.limits.describe(done.reason))
         teller.print_resume_hint()
         return STOPPED
     return teller.status

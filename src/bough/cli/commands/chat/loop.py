@@ -120,7 +120,7 @@ class Talk:
         if on_terminal():
             print(flush=True)
         if done.reason:
-            complain(self.agent.limits.said(done.reason))
+            complain(self.agent.limits.describe(done.reason))
 
     def farewell(self) -> None:
         """Says how to come back."""

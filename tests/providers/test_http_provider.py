@@ -14,7 +14,7 @@ import pytest
 from bough import Usage, formats, providers, user
 from bough.errors import ProviderError
 from bough.model import ToolCall
-from bough.providers import http
+from bough.providers import connection
 from bough.providers.types import Piece, Provider, Tool
 
 from .servers import Server, drip, drop, hold, serving, status, stream, torn
@@ -28,7 +28,7 @@ every_wire = pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.type)
 
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "PAUSE", 0.01)
+    monkeypatch.setattr(connection, "BACKOFF", 0.01)
 
 
 def provider(server: Server, wire: Wire = CHAT, **more: Any) -> Provider:

@@ -16,10 +16,10 @@ PROTOCOL = "io.modelcontextprotocol/"
 """What begins like this concerns the connection and not the result."""
 
 
-def result_of(answered: CallToolResult) -> Result:
+def decode_result(answered: CallToolResult) -> Result:
     """What a server answered. What has no place in the content stays beside it, in `extra`."""
     said = answered.model_dump(mode="json", by_alias=True, exclude_none=True)
-    content = tuple(block_of(item) for item in said.get("content", ()))
+    content = tuple(decode_block(item) for item in said.get("content", ()))
     structured = said.get("structuredContent")
     if not content and structured is not None:
         content = (Text(json.dumps(structured, ensure_ascii=False)),)
@@ -28,7 +28,7 @@ def result_of(answered: CallToolResult) -> Result:
     return Result(content, answered.is_error, {"mcp": beside} if beside else None)
 
 
-def block_of(item: Json) -> Content:
+def decode_block(item: Json) -> Content:
     """One item of a result. A resource is shown as what it holds, a link to one as the address."""
     match item:
         case {"type": "text", "text": str(text)}:

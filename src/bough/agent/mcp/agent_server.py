@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bough.agent.delegates import session_for, task_of, tool_for, work_on
 from bough.agent.limits import Stop
-from bough.agent.mcp.caller import OURS, Caller, caller_of
+from bough.agent.mcp.call_meta import SERVER_NAME, Caller, decode_caller
 from bough.agent.tools import Result
 from bough.agent.types import Agent
 from bough.errors import BoughError, ToolError
@@ -61,7 +61,7 @@ def server_of(agent: Agent, store: Store) -> Server[Any]:
 
         def work() -> CallToolResult:
             try:
-                return answer(agent, store, params.name, params.arguments or {}, ctx.meta, stop)
+                return handle_call(agent, store, params.name, params.arguments or {}, ctx.meta, stop)
             finally:
                 done.set()
 
@@ -73,10 +73,12 @@ def server_of(agent: Agent, store: Store) -> Server[Any]:
                 await anyio.to_thread.run_sync(done.wait, abandon_on_cancel=True)
             raise
 
-    return Server(OURS, version=bough.__version__, title=agent.name, on_list_tools=list_tools, on_call_tool=call_tool)
+    return Server(
+        SERVER_NAME, version=bough.__version__, title=agent.name, on_list_tools=list_tools, on_call_tool=call_tool
+    )
 
 
-def answer(
+def handle_call(
     agent: Agent, store: Store, name: str, arguments: dict[str, Json], meta: Mapping[str, Json] | None, stop: Stop
 ) -> CallToolResult:
     """Runs a task in a session of its own. What goes wrong is told to the caller, and kept."""
@@ -84,9 +86,9 @@ def answer(
         if name != tool_for(agent).name:
             raise ToolError(f"There is no tool {name!r:.80}. There is: {tool_for(agent).name}.")
         task = task_of(arguments)
-        return encoded(work_on(agent, session_of(agent, store, caller_of(meta)), task, stop))
+        return encode_result(work_on(agent, session_of(agent, store, decode_caller(meta)), task, stop))
     except BoughError as problem:
-        return encoded(Result.failed(str(problem)))
+        return encode_result(Result.failed(str(problem)))
 
 
 def session_of(agent: Agent, store: Store, caller: Caller) -> Session:
@@ -100,11 +102,11 @@ def session_of(agent: Agent, store: Store, caller: Caller) -> Session:
     return session
 
 
-def encoded(result: Result) -> CallToolResult:
+def encode_result(result: Result) -> CallToolResult:
     """A result in the words of MCP; where it is kept goes along with it."""
     from mcp.types import CallToolResult, TextContent
 
     content = [TextContent(type="text", text=part.text) for part in result.content if isinstance(part, Text)]
     where = (result.extra or {}).get("bough", {})
-    meta: Any = {f"{OURS}/{key}": one for key, one in where.items()} or None
+    meta: Any = {f"{SERVER_NAME}/{key}": one for key, one in where.items()} or None
     return CallToolResult(content=list(content), is_error=result.error, _meta=meta)

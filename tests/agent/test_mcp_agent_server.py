@@ -18,9 +18,9 @@ import bough
 from bough import Session, Store, tool_call
 from bough.agent import Agent, run
 from bough.agent.mcp import Server, Servers
-from bough.agent.mcp.caller import Caller, caller_of
-from bough.agent.mcp.serving import session_of
-from tests.agent.speaker import Line, Speaker
+from bough.agent.mcp.agent_server import session_of
+from bough.agent.mcp.call_meta import Caller, decode_caller
+from tests.agent.fake_provider import Line, Speaker
 
 ENVIRONMENT = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
 
@@ -112,9 +112,9 @@ def test_a_caller_that_says_who_it_is_is_linked(configured: Path, place: Path) -
 
 def test_a_caller_may_also_say_who_it_is_in_the_environment() -> None:
     said = {"BOUGH_SESSION": "cli:default", "BOUGH_MESSAGE": "", "BOUGH_CALL": "c7"}
-    assert caller_of(None, said) == Caller("cli:default", None, "c7")
-    assert caller_of({"bough/session": "cli:other", "bough/call": 9}, said) == Caller("cli:other", None, None)
-    assert caller_of({"progressToken": 1}, {}) == Caller()
+    assert decode_caller(None, said) == Caller("cli:default", None, "c7")
+    assert decode_caller({"bough/session": "cli:other", "bough/call": 9}, said) == Caller("cli:other", None, None)
+    assert decode_caller({"progressToken": 1}, {}) == Caller()
 
 
 def test_a_caller_whose_session_is_not_in_this_store_is_not_linked(store: Store) -> None:

@@ -1,4 +1,4 @@
-"""The way to a provider over HTTP: one client, patience with those who are busy, and the events of a stream."""
+"""The way to a provider over HTTP: one client, retries with those who are busy, and the events of a stream."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ from bough.providers import errors
 if TYPE_CHECKING:
     import httpx2
 
-TRIES = 4
-PAUSE = 0.5
+MAX_TRIES = 4
+BACKOFF = 0.5
 """Seconds before the second try; each further pause is twice as long."""
-LONGEST_PAUSE = 60.0
+MAX_WAIT = 60.0
 """Whoever asks us to come back later than that is told to the user instead."""
-CONNECTING = 10.0
-SILENCE = 300.0
+CONNECT_TIMEOUT = 10.0
+READ_TIMEOUT = 300.0
 """How many seconds a model may think without a word."""
 LARGEST_EVENT = 256 * 1024 * 1024
 
 
-class Patience:
+class Retries:
     """How often one request is tried again, and how long it waits in between."""
 
     def __init__(self, stopped: Event) -> None:
-        self._tries = TRIES
+        self._tries = MAX_TRIES
         self._stopped = stopped
 
     def wait(self, error: ProviderError) -> None:
         """Waits before another try. Raises the error when that is of no use."""
         self._tries -= 1
         asked = error.retry_after
-        if not self._tries or not error.passing or (asked or 0) > LONGEST_PAUSE:
+        if not self._tries or not error.passing or (asked or 0) > MAX_WAIT:
             raise error
-        backoff = PAUSE * 2 ** (TRIES - self._tries - 1) * random.uniform(0.5, 1)
+        backoff = BACKOFF * 2 ** (MAX_TRIES - self._tries - 1) * random.uniform(0.5, 1)
         if self._stopped.wait(backoff if asked is None else asked):
             raise error
 
 
-class Connection:
+class HttpConnection:
     """The way to one provider. It knows the key, and shows it to nobody else."""
 
-    def __init__(self, name: str, base_url: str, headers: Mapping[str, str], silence: float = SILENCE) -> None:
+    def __init__(self, name: str, base_url: str, headers: Mapping[str, str], silence: float = READ_TIMEOUT) -> None:
         import httpx2
 
         self.name = name
@@ -63,7 +63,7 @@ class Connection:
             self._client = httpx2.Client(
                 auth=(told.username, told.password) if told.username else None,
                 headers={"User-Agent": "bough", **headers},
-                timeout=httpx2.Timeout(silence, connect=CONNECTING),
+                timeout=httpx2.Timeout(silence, connect=CONNECT_TIMEOUT),
                 trust_env=not self._near,
                 verify=not self._near or told.scheme == "https",  # certificates take longer to read than a question
                 follow_redirects=False,  # the key is for this address, and for no other
@@ -77,15 +77,15 @@ class Connection:
         return str(self._url)
 
     def __repr__(self) -> str:
-        return f"Connection({self.name!r})"
+        return f"HttpConnection({self.name!r})"
 
-    def post(self, path: str, body: Json, patience: Patience) -> httpx2.Response:
+    def post(self, path: str, body: Json, retries: Retries) -> httpx2.Response:
         """A response whose body is still to come. Tries again as long as that helps; raises `ProviderError`."""
         while True:
             try:
                 return self._post_once(path, body)
             except ProviderError as error:
-                patience.wait(error)
+                retries.wait(error)
 
     def _post_once(self, path: str, body: Json) -> httpx2.Response:
         content = json.dumps(body).encode()
@@ -161,7 +161,7 @@ class Connection:
             raise made(f"cannot be asked ({error}).", "other") from None
 
 
-def hang_up(response: httpx2.Response) -> None:
+def interrupt(response: httpx2.Response) -> None:
     """Ends a response that another thread may be waiting for: that thread wakes up."""
     import socket
 

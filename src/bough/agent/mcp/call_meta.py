@@ -15,7 +15,7 @@ from bough.model.values import value
 if TYPE_CHECKING:
     from bough.agent.tools import Call
 
-OURS = "bough"
+SERVER_NAME = "bough"
 """What our servers call themselves."""
 NAMES = ("session", "message", "call")
 
@@ -29,15 +29,15 @@ class Caller:
     call: str | None = None
 
 
-def meta_of(call: Call) -> dict[str, str]:
+def encode_caller(call: Call) -> dict[str, str]:
     """What a call tells about itself."""
     told = (call.session.key, call.message, call.call_id)
-    return {f"{OURS}/{name}": text for name, text in zip(NAMES, told, strict=True)}
+    return {f"{SERVER_NAME}/{name}": text for name, text in zip(NAMES, told, strict=True)}
 
 
-def caller_of(meta: Mapping[str, Json] | None, environ: Mapping[str, str] = os.environ) -> Caller:
+def decode_caller(meta: Mapping[str, Json] | None, environ: Mapping[str, str] = os.environ) -> Caller:
     """Who calls: what `_meta` says of it, else `BOUGH_SESSION`, `BOUGH_MESSAGE` and `BOUGH_CALL`."""
-    told = [(meta or {}).get(f"{OURS}/{name}") for name in NAMES]
+    told = [(meta or {}).get(f"{SERVER_NAME}/{name}") for name in NAMES]
     if not any(told):
         told = [environ.get(f"BOUGH_{name.upper()}") for name in NAMES]
     return Caller(*(text if isinstance(text, str) and text else None for text in told))

