@@ -302,8 +302,8 @@ def test_a_limit_of_steps_comes_from_the_configuration(talk: Talk) -> None:
 def test_long_conversations_are_summed_up_when_the_configuration_says_so(talk: Talk) -> None:
     configure(talk.sh, "[conversation]\nmax_messages = 4\nkeep_turns = 1\n")
     errors = [talk("run", f"question {n}").err for n in range(3)]
-    assert [("Older turns are summed up in" in err) for err in errors] == [False, False, False]
-    assert "Older turns are summed up in" in talk("run", "question 3").err
+    assert [("Older turns are summarized in" in err) for err in errors] == [False, False, False]
+    assert "Older turns are summarized in" in talk("run", "question 3").err
     with bough.connect(talk.sh.db) as store:
         path = store.session(key_of(talk)).path()
     assert [node.kind for node in path].count("summary") == 1

@@ -67,7 +67,7 @@ def test_ctrl_c_on_a_terminal_keeps_what_came_and_says_how_to_go_on(talk: Talk) 
         terminal.see("tick tock tick")
         terminal.type("\x03")
         assert terminal.end() == INTERRUPTED
-        assert "What came is kept: bough run --resume" in terminal.text
+        assert "The partial reply is kept: bough run --resume" in terminal.text
     with bough.connect(talk.sh.db) as store:
         (turn,) = store.turns()
         assert turn.status == "interrupted"

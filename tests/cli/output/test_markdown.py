@@ -1,4 +1,4 @@
-"""Markdown that is still arriving: the same whatever the pieces, faithful, and harmless."""
+"""Streamed Markdown: independent of how the input is split, faithful, and safe for a terminal."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bough.cli.output.markdown import Markdown
+from bough.cli.output.markdown import MarkdownRenderer
 
 ANSI = re.compile(r"\x1b\[(?:1|22|3|23|36|39|2)m")
 
 
 def rendered(*pieces: str, columns: int = 60) -> str:
-    markdown = Markdown(columns)
+    markdown = MarkdownRenderer(columns)
     return "".join(markdown.feed(piece) for piece in pieces) + markdown.end()
 
 
@@ -53,7 +53,7 @@ def test_lines_break_between_words_and_items_hang() -> None:
 
 
 def test_words_appear_before_the_line_is_over() -> None:
-    markdown = Markdown(60)
+    markdown = MarkdownRenderer(60)
     assert markdown.feed("The quick brown f") == "The quick brown"
     assert markdown.feed("ox") == ""
     assert markdown.feed(" jumps") == " fox"

@@ -1,1 +1,1 @@
-"""What is printed: the console, text and tables, Markdown, trees, transcripts and replies as they arrive."""
+"""Output of the command line: console, text, tables, times, Markdown, trees, transcripts and streamed replies."""

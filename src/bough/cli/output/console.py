@@ -1,4 +1,4 @@
-"""What a command writes on: data on stdout, everything else on stderr; colours and a pager only on a terminal."""
+"""Output streams of a command: data on stdout, everything else on stderr; colours and a pager only on a terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from itertools import chain, islice
 from time import monotonic
 from typing import Any, TextIO
 
-from bough.cli.output.text import HOSTILE, sanitize
+from bough.cli.output.text import UNSAFE, sanitize
 
 STYLES = {
     "bold": "1",
@@ -25,63 +25,65 @@ STYLES = {
     "cyan": "36",
     "match": "1;33",
 }
-PATIENCE = 0.5
-"""Seconds that a person waits without wondering."""
+PROGRESS_DELAY = 0.5
+"""Seconds before progress is shown, so that short work shows none."""
+LINE_WIDTH = 100
+"""Columns of a line that is not written to a terminal."""
 
 
 def on_terminal() -> bool:
-    """Whether a person reads stdout."""
+    """Whether stdout is a terminal."""
     return sys.stdout.isatty()
 
 
 def supports_escapes(stream: TextIO) -> bool:
-    """Whether a stream is a terminal that knows escapes."""
+    """Whether a stream is a terminal that interprets escape sequences."""
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def has_colour(stream: TextIO | None = None) -> bool:
-    """Whether colours are wanted on stdout, or on another stream."""
+    """Whether to write colours to `stream`, stdout by default."""
     return supports_escapes(stream or sys.stdout) and not os.environ.get("NO_COLOR")
 
 
 def styled(text: str, style: str) -> str:
-    """The text in a style, where there are colours."""
+    """`text` in a style if stdout has colours, else unchanged."""
     return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if text and has_colour() else text
 
 
 def columns() -> int:
-    """How wide a line may be: the terminal's width, or as CPE cuts it where there is none."""
-    return shutil.get_terminal_size().columns if on_terminal() else 100
+    """The maximum width of a line."""
+    return shutil.get_terminal_size().columns if on_terminal() else LINE_WIDTH
 
 
 def echo(text: str) -> None:
-    """Writes one line of data."""
+    """Write one line to stdout."""
     print(sanitize(text))
 
 
 def note(text: str) -> None:
-    """Says something that is not data."""
+    """Write one line that is not data to stderr."""
     print(sanitize(text), file=sys.stderr)
 
 
 def print_lines(lines: Iterable[str], *, from_end: bool = False) -> None:
-    """Writes lines: through a pager if a person reads them and they are more than fit on the screen.
+    """Write lines to stdout; on a terminal through a pager if they do not fit on the screen.
 
-    `from_end` is for what has its newest lines last: the pager begins there.
+    With `from_end` the pager starts at the last line, for lists whose newest entries come last.
     """
     lines = iter(lines)
     if on_terminal() and sys.stdin.isatty():
         screen = list(islice(lines, shutil.get_terminal_size().lines - 1))
         more = list(islice(lines, 1))
         if more:
-            page(chain(screen, more, lines), from_end)
+            _page(chain(screen, more, lines), from_end)
             return
         lines = iter(screen)
     for line in lines:
         sys.stdout.write(line + "\n")
 
 
-def page(lines: Iterator[str], from_end: bool) -> None:
+def _page(lines: Iterator[str], from_end: bool) -> None:
     import click
 
     os.environ.setdefault("LESS", "FRX +G" if from_end else "FRX")
@@ -89,19 +91,19 @@ def page(lines: Iterator[str], from_end: bool) -> None:
 
 
 def print_json(value: Any) -> None:
-    """Writes one JSON value; on a terminal, indented."""
-    print_lines(escaped(json_text(value, 2 if on_terminal() else None)).split("\n"))
+    """Write one JSON value to stdout, indented on a terminal."""
+    print_lines(escape_unencodable(json_text(value, 2 if on_terminal() else None)).split("\n"))
 
 
 def json_text(value: Any, indent: int | None = None) -> str:
-    """JSON whose text is readable in every script, and harmless on a terminal. Bytes are base64, as on every wire."""
+    """JSON with readable non-ASCII text, and unsafe characters escaped. Bytes are base64."""
     text = json.dumps(value, ensure_ascii=False, indent=indent, default=_base64)
-    # What is hostile can only stand inside a string, where its escape means the same.
-    return re.sub(HOSTILE, lambda match: json.dumps(match[0])[1:-1], text)
+    # Unsafe characters occur only inside strings, where the escape is the same value.
+    return re.sub(UNSAFE, lambda match: json.dumps(match[0])[1:-1], text)
 
 
-def escaped(text: str) -> str:
-    """JSON in which nothing is lost where stdout does not know every character."""
+def escape_unencodable(text: str) -> str:
+    """JSON in ASCII if the encoding of stdout does not cover all of Unicode, so that no character is replaced."""
     if (sys.stdout.encoding or "").lower().startswith("utf"):
         return text
     return re.sub(r"[^\x00-\x7f]", lambda match: json.dumps(match[0])[1:-1], text)
@@ -114,22 +116,22 @@ def _base64(value: bytes) -> str:
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[int, int], None] | None]:
-    """Shows on a terminal how far long work has come; gives a function that is told so, or None without a terminal."""
+def progress(title: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Show progress on stderr if it is a terminal. Yields a function of done and total, or None without a terminal."""
     if not supports_escapes(sys.stderr):
         yield None
         return
-    told, began = 0, monotonic()
+    shown, started = False, monotonic()
 
-    def tell(done: int, all_: int) -> None:
-        nonlocal told
-        if monotonic() - began < PATIENCE:
+    def update(done: int, total: int) -> None:
+        nonlocal shown
+        if monotonic() - started < PROGRESS_DELAY:
             return
-        told += 1
-        print(f"\r{what}: {100 * done // max(all_, 1)}%", end="", file=sys.stderr, flush=True)
+        shown = True
+        print(f"\r{title}: {100 * done // max(total, 1)}%", end="", file=sys.stderr, flush=True)
 
     try:
-        yield tell
+        yield update
     finally:
-        if told:
+        if shown:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)

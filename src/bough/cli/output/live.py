@@ -1,4 +1,4 @@
-"""Tells a run while it happens: the reply on stdout, everything else on stderr."""
+"""Live output of a run: the reply on stdout, everything else on stderr."""
 
 from __future__ import annotations
 
@@ -10,44 +10,44 @@ from typing import TextIO
 from bough.agent import Answered, Began, Called, Compacted, Event, Outcome, Replied
 from bough.cli.exits import BROKEN_PIPE, STATUSES
 from bough.cli.output import console
-from bough.cli.output.markdown import Markdown
+from bough.cli.output.markdown import MarkdownRenderer
 from bough.cli.output.text import one_line, sanitize, truncate
 from bough.model import ToolCall, ToolResult, Usage
 from bough.providers.types import Piece, PieceKind
 
-DIM, PLAIN, CLEARED = "\x1b[2m", "\x1b[0m", "\r\x1b[K"
+DIM, RESET, CLEAR_LINE = "\x1b[2m", "\x1b[0m", "\r\x1b[K"
 
 
 class RunPrinter:
-    """Listens to a run. What it cannot write any more, because nobody reads, does not keep the run from its end."""
+    """Prints the events of a run. An output stream that fails is dropped, and the run goes on."""
 
     def __init__(self, *, raw: bool = False, silent: bool = False, kept: bool = True) -> None:
         self.turn: str | None = None
-        """The turn that has begun."""
+        """The id of the turn, once it has started."""
         self.kept = kept
-        """Whether it can be found again afterwards."""
-        self._lost: dict[TextIO, OSError] = {}
+        """Whether the turn is stored."""
+        self._failed: dict[TextIO, OSError] = {}
         self._silent = silent
-        self._markdown = None if raw or silent or not console.has_colour() else Markdown(console.columns())
-        self._telling: PieceKind | None = None
-        self._ended = "\n"
+        self._markdown = None if raw or silent or not console.has_colour() else MarkdownRenderer(console.columns())
+        self._kind: PieceKind | None = None
+        self._last_text = "\n"
         self._waiting = False
 
     @property
     def broken(self) -> bool:
-        """Whether the reply cannot be written any more."""
-        return sys.stdout in self._lost
+        """Whether stdout has failed."""
+        return sys.stdout in self._failed
 
     @property
     def status(self) -> int:
-        """What that means for the exit status: that the reader went away, or that something is wrong."""
-        error = self._lost.get(sys.stdout)
+        """The exit status: 0, that of a broken pipe, or that of another error of stdout."""
+        error = self._failed.get(sys.stdout)
         if error is None:
             return 0
         return BROKEN_PIPE if error.errno in (EPIPE, EIO) else STATUSES["error"]
 
     def __call__(self, event: Event) -> None:
-        """Tells what happened."""
+        """Print an event."""
         match event:
             case Piece():
                 self._piece(event)
@@ -57,118 +57,118 @@ class RunPrinter:
             case Replied():
                 self.finish()
             case Called():
-                self.note(called(event.call))
+                self.note(call_line(event.call))
             case Answered():
-                self.note(answered(event.result))
+                self.note(result_line(event.result))
                 self._wait()
             case Compacted():
-                self.note(compacted(event))
+                self.note(compaction_line(event))
 
     def finish(self) -> None:
-        """Ends the line that is being written."""
+        """End the current line of output."""
         self._stop_waiting()
-        if self._telling == "text":
+        if self._kind == "text":
             if self._markdown:
                 self._write(sys.stdout, self._markdown.end())
-            elif not self._ended.endswith("\n"):
+            elif not self._last_text.endswith("\n"):
                 self._write(sys.stdout, "\n")
-        elif self._telling == "thinking":
-            self._write(sys.stderr, f"{PLAIN}\n")
-        self._telling, self._ended = None, "\n"
+        elif self._kind == "thinking":
+            self._write(sys.stderr, f"{RESET}\n")
+        self._kind, self._last_text = None, "\n"
 
     def _wait(self) -> None:
-        """Shows that something will come."""
+        """Show on a terminal that a reply is awaited."""
         if is_watched() and not self._silent and not self._waiting:
             self._write(sys.stderr, dimmed("…"))
             self._waiting = True
 
     def _stop_waiting(self) -> None:
         if self._waiting:
-            self._write(sys.stderr, CLEARED)
+            self._write(sys.stderr, CLEAR_LINE)
             self._waiting = False
 
     def _piece(self, piece: Piece) -> None:
         if self._silent or piece.kind == "call" or (piece.kind == "thinking" and not is_watched()):
             return
-        if piece.kind != self._telling:
+        if piece.kind != self._kind:
             self.finish()
-            self._telling = piece.kind
+            self._kind = piece.kind
             self._write(sys.stderr, DIM if piece.kind == "thinking" else "")
         if piece.kind == "thinking":
             self._write(sys.stderr, sanitize(piece.text))
         else:
-            self._write(sys.stdout, self._shown(piece.text))
+            self._write(sys.stdout, self._rendered(piece.text))
 
-    def _shown(self, text: str) -> str:
-        self._ended = text or self._ended
+    def _rendered(self, text: str) -> str:
+        self._last_text = text or self._last_text
         if self._markdown:
             return self._markdown.feed(text)
         return sanitize(text) if console.on_terminal() else text
 
     def note(self, text: str) -> None:
-        """Says something that is not part of the reply."""
+        """Write a line that is not part of the reply to stderr."""
         self.finish()
         if not self._silent:
             self._write(sys.stderr, dimmed(sanitize(text)) + "\n")
 
     def print_reply_id(self, done: Outcome) -> None:
-        """Says what the reply is called, if it is one."""
+        """Print the id of the reply of a complete turn that is stored."""
         if self.kept and done.status == "complete":
             self.note(f"[{done.last}]")
 
-    def print_resume_hint(self, kept: str = "What came is kept") -> None:
-        """Says what can be done about a turn that did not complete."""
+    def print_resume_hint(self, kept: str = "The partial reply is kept") -> None:
+        """Print how to resume a turn that did not complete."""
         if self.turn and self.kept:
-            self.note(f"{kept}: bough run --resume {self.turn} takes it up again.")
+            self.note(f"{kept}: bough run --resume {self.turn} resumes it.")
 
     def _write(self, stream: TextIO, text: str) -> None:
-        if stream in self._lost or not text:
+        if stream in self._failed or not text:
             return
         try:
             stream.write(text)
             stream.flush()
         except OSError as error:
-            # A pipe whose reader went away, or a terminal that was closed: the reply is still wanted in the store.
-            self._lost[stream] = error
+            # The reader of a pipe exited, or the terminal was closed. The reply must still reach the store.
+            self._failed[stream] = error
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
             if stream is sys.stdout and not isinstance(error, BrokenPipeError):
                 self.note(f"The reply cannot be written here: {error.strerror}.")
 
 
 def is_watched() -> bool:
-    """Whether a person reads stderr, in colours."""
+    """Whether stderr is a terminal with colours."""
     return console.has_colour(sys.stderr)
 
 
 def dimmed(text: str) -> str:
-    """A text for stderr that does not want to be noticed."""
-    return f"{DIM}{text}{PLAIN}" if is_watched() else text
+    """Text for stderr, dimmed if it has colours."""
+    return f"{DIM}{text}{RESET}" if is_watched() else text
 
 
 def aside(text: str) -> None:
-    """Says something on stderr that does not want to be noticed."""
+    """Write a dimmed line to stderr."""
     print(dimmed(sanitize(text)), file=sys.stderr, flush=True)
 
 
-def called(call: ToolCall) -> str:
-    """A call on one line: the tool's name and the beginning of what it is given."""
+def call_line(call: ToolCall) -> str:
+    """A tool call on one line: the name of the tool and the start of its arguments."""
     return truncate(f"→ {one_line(call.name)} {one_line(call.arguments)}", 100)
 
 
-def answered(result: ToolResult) -> str:
+def result_line(result: ToolResult) -> str:
     """A tool's result on one line."""
     return truncate(f"{'✗' if result.error else '←'} {one_line(result.text) or 'done'}", 100)
 
 
-def compacted(event: Compacted) -> str:
-    """What became of older turns."""
+def compaction_line(event: Compacted) -> str:
+    """Result of a compaction on one line."""
     if event.id is None:
-        return f"Nothing was summed up: {event.error}"
-    return f"Older turns are summed up in {event.id}{spent(event.spent)}."
+        return f"Nothing was summarized: {event.error}"
+    return f"Older turns are summarized in {event.id}{token_counts(event.spent)}."
 
 
-def spent(usage: Usage) -> str:
-    """What a summary has cost, in brackets; nothing where nobody has counted."""
+def token_counts(usage: Usage) -> str:
+    """The tokens of a summary in brackets; empty if they are unknown."""
     if usage.input_tokens is None or usage.output_tokens is None:
         return ""
     return f" ({usage.input_tokens:,} → {usage.output_tokens:,} tokens)"

@@ -1,7 +1,7 @@
-"""Markdown on a terminal while it is still arriving: word by word, never drawn twice.
+"""Markdown rendered on a terminal while it is streamed: word by word, without redrawing.
 
-What is emphasised waits for its closing mark, for a line at most; a mark that is never closed is shown as it came.
-Lines are broken between words. Everything passes `harmless` first, so that no escape of the model's gets through.
+Emphasised text is held back until its closing mark, at most to the end of the line; an unclosed mark is written
+verbatim. Lines are wrapped between words. All input passes `sanitize` first, so no escape sequence gets through.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ SPANS = (
     (re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*(?!\*)"), 1, BOLD),
     (re.compile(r"\*(?=[^\s*])([^*]+?)(?<=\S)\*(?!\*)"), 1, ITALIC),
 )
-LONGEST_SPAN = 300
-"""Characters that may wait for a closing mark."""
+MAX_SPAN = 300
+"""Characters that are held back for a closing mark."""
 BLOCK = re.compile(
     r"(?P<indent> *)(?:(?P<heading>#{1,6}) +|(?P<bullet>[-*+]) +|(?P<number>\d{1,3}[.)]) +|(?P<quote>>) ?)"
 )
 UNDECIDED = re.compile(r" *(#{0,6} *|[-*+] ?|[-*_ ]+|\d{1,3}[.)]? *|> ?|`+[^`]*|~+.*|\|.*)?")
-"""The beginning of a line that may still become a heading, an item, a rule, a table or a fence."""
+"""The start of a line that may still become a heading, an item, a rule, a table or a fence."""
 FENCE = re.compile(r" *(`{3,}|~{3,})[^`]*")
 RULE = re.compile(r" *([-*_])( *\1){2,} *")
 
 
-class Markdown:
-    """Give it text as it comes; it gives back what to write."""
+class MarkdownRenderer:
+    """Renders Markdown incrementally: `feed` takes text as it arrives and returns the terminal output."""
 
     def __init__(self, columns: int) -> None:
         self._columns = max(20, columns)
@@ -41,9 +41,9 @@ class Markdown:
         self._space = self._before = self._carriage = ""
 
     def feed(self, text: str) -> str:
-        """What can be written now."""
+        """Add text; returns the output that is already certain."""
         text = self._carriage + text
-        self._carriage = "\r" if text.endswith("\r") else ""  # the other half of this new line may be on its way
+        self._carriage = "\r" if text.endswith("\r") else ""  # may be half of a \r\n
         self._pending += sanitize(text.removesuffix("\r"))
         while "\n" in self._pending:
             line, _, self._pending = self._pending.partition("\n")
@@ -54,7 +54,7 @@ class Markdown:
         return self._taken()
 
     def end(self) -> str:
-        """What is left to write when nothing more comes; it ends with a new line."""
+        """Finish the document; returns the remaining output, which ends with a newline."""
         if self._pending or not self._at_start or self._column:
             self._line(self._pending, whole=True)
             self._new_line()
@@ -62,7 +62,7 @@ class Markdown:
         return self._taken()
 
     def _line(self, line: str, *, whole: bool) -> str:
-        """Writes a line, or as much of its beginning as is certain; the rest."""
+        """Render a line, or the part of it that is certain; returns the rest."""
         if self._at_start:
             if not whole and (UNDECIDED.fullmatch(line) or self._fence):
                 return line
@@ -72,7 +72,7 @@ class Markdown:
         return self._words(line, whole)
 
     def _is_block(self, line: str) -> bool:
-        """Writes a line that is not made of words: code, a fence, a rule, a row of a table."""
+        """Render a line of code, a fence, a rule or a table row; False for any other line."""
         if self._fence:
             closes = FENCE.fullmatch(line) and line.strip().startswith(self._fence) and not line.strip(" `~")
             self._raw(line, DIM if closes else CODE)
@@ -90,7 +90,7 @@ class Markdown:
         return True
 
     def _begin(self, line: str) -> str:
-        """Writes what a line begins with, and remembers where its further rows begin; the rest of the line."""
+        """Render the block marker of a line and set the indentation of wrapped lines; returns the rest of the line."""
         self._at_start = False
         found = BLOCK.match(line)
         if not found:
@@ -107,7 +107,7 @@ class Markdown:
         return line[found.end() :]
 
     def _words(self, text: str, whole: bool) -> str:
-        """Writes words and spans; what must wait for more."""
+        """Render words and spans; returns the text that is held back."""
         place = 0
         while place < len(text):
             mark = re.compile("[`*]").search(text, place)
@@ -117,15 +117,15 @@ class Markdown:
             place = mark.start()
             self._before = text[place - 1] if place else self._before
             span = self._span(text, place)
-            if span is None and not whole and len(text) - place < LONGEST_SPAN:
+            if span is None and not whole and len(text) - place < MAX_SPAN:
                 return text[place:]
             if span is not None and span == len(text) and not whole:
-                return text[place:]  # one more mark may follow
+                return text[place:]  # another mark may follow: ** instead of *
             place = self._write_span(text, place, span)
         return ""
 
     def _span(self, text: str, place: int) -> int | None:
-        """Where a span that begins here ends."""
+        """The end of the span that starts at `place`; None if there is none."""
         before = text[place - 1] if place else self._before
         follows_word = before.isalnum() and text[place] == "*"
         found = next((m for pattern, _, _ in SPANS if (m := pattern.match(text, place))), None)
@@ -160,7 +160,7 @@ class Markdown:
         self._out.append(off(style))
 
     def _plain(self, text: str, whole: bool) -> str:
-        """Writes whole words; the word that may go on."""
+        """Render whole words; returns the last word if it may continue."""
         end = len(text) if whole else max(text.rfind(" "), text.rfind("\t")) + 1
         self._wrapped(text[:end])
         self._before = text[end - 1] if end else self._before
@@ -176,7 +176,7 @@ class Markdown:
             self._column += width(word)
 
     def _break_before(self, text: str) -> None:
-        """Writes the space before a word: a new row, if the word would not fit on this one."""
+        """Write the space before a word, or a line break if the word does not fit."""
         first = (text.split() or [""])[0]
         if (
             self._space

@@ -1,4 +1,4 @@
-"""Tables of plain columns."""
+"""Tables with aligned columns."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Iterator, Sequence
 from bough.cli.output.console import columns, styled
 from bough.cli.output.text import one_line, pad, truncate, width
 
-WIDEST = 40
-"""Cells that a column other than the last may take."""
+MAX_WIDTH = 40
+"""The maximum width of a column, except the last."""
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[object]], right: Sequence[str] = ()) -> Iterator[str]:
-    """Lines under a head. The last column takes what room is left; those named in `right` are numbers."""
+    """The lines of a table. The last column takes the remaining width; columns in `right` are right-aligned."""
     shown = [[one_line("" if item is None else str(item)) for item in row] for row in rows]
     widths = [max(map(width, (head, *(row[place] for row in shown)))) for place, head in enumerate(heads)]
     last = len(heads) - 1
-    widths[:last] = [min(WIDEST, one) for one in widths[:last]]
+    widths[:last] = [min(MAX_WIDTH, one) for one in widths[:last]]
     widths[last] = max(10, min(widths[last], columns() - sum(widths[:last]) - 2 * last))
 
     def cell(place: int, text: str) -> str:

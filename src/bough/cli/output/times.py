@@ -1,4 +1,4 @@
-"""Moments and spans: relative for people, ISO for programs."""
+"""Times and durations: relative for people, ISO 8601 for programs."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_557_600}
 AGO = ((31_557_600, "y"), (2_629_800, "mo"), (604_800, "w"), (86_400, "d"), (3600, "h"), (60, "m"))
 
 
-def iso(moment: int | None) -> str | None:
-    """A moment in microseconds as ISO 8601, UTC."""
-    if moment is None:
+def iso(microseconds: int | None) -> str | None:
+    """A time in microseconds as ISO 8601 in UTC."""
+    if microseconds is None:
         return None
-    seconds, micro = divmod(moment, 1_000_000)
+    seconds, micro = divmod(microseconds, 1_000_000)
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{micro:06d}Z"
 
 
-def minute(moment: int) -> str:
-    """A moment as a person writes it, in local time."""
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(moment // 1_000_000))
+def to_minute(microseconds: int) -> str:
+    """A time as `2026-11-16 08:30`, in local time."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(microseconds // 1_000_000))
 
 
-def ago(moment: int, now: float | None = None) -> str:
-    """How long ago: `just now`, `5m ago`, `3d ago`."""
-    passed = (time.time() if now is None else now) - moment / 1_000_000
+def ago(microseconds: int, now: float | None = None) -> str:
+    """The age of a time: `just now`, `5m ago`, `3d ago`."""
+    passed = (time.time() if now is None else now) - microseconds / 1_000_000
     for seconds, unit in AGO:
         if passed >= seconds:
             return f"{int(passed // seconds)}{unit} ago"
@@ -34,15 +34,15 @@ def ago(moment: int, now: float | None = None) -> str:
 
 
 def parse_duration(text: str) -> float:
-    """Seconds in `30d`, `12h`, `2w`, `90m`; a bare number means days. Raises `Invalid`."""
+    """The seconds in `30d`, `12h`, `2w` or `90m`; a bare number is days. Raises `Invalid`."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhdwy]?)", text.strip().lower())
     if not found:
-        raise Invalid(f"{text!r} is no span of time; write 30d, 12h, 2w or 90m.")
+        raise Invalid(f"{text!r} is not a duration; write 30d, 12h, 2w or 90m.")
     return float(found[1]) * UNITS[found[2] or "d"]
 
 
 def parse_time(text: str, now: float | None = None) -> int:
-    """Microseconds of `2026-11-16`, `2026-11-16T08:30`, or of a span ago (`7d`). Raises `Invalid`."""
+    """The microseconds of `2026-11-16`, of `2026-11-16T08:30`, or of an age such as `7d`. Raises `Invalid`."""
     from datetime import datetime
 
     try:
@@ -52,11 +52,11 @@ def parse_time(text: str, now: float | None = None) -> int:
     try:
         return int(((time.time() if now is None else now) - parse_duration(text)) * 1_000_000)
     except Invalid:
-        raise Invalid(f"{text!r} is no moment; write 2026-11-16, 2026-11-16T08:30, or a span such as 7d.") from None
+        raise Invalid(f"{text!r} is not a time; write 2026-11-16, 2026-11-16T08:30, or an age such as 7d.") from None
 
 
-def format_time(moment: int) -> str:
-    """A moment for a list: relative where a person reads it, to the minute where a file does."""
+def format_time(microseconds: int) -> str:
+    """A time for a list: relative on a terminal, else to the minute."""
     from bough.cli.output.console import on_terminal
 
-    return ago(moment) if on_terminal() else minute(moment)
+    return ago(microseconds) if on_terminal() else to_minute(microseconds)

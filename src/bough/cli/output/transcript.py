@@ -1,53 +1,56 @@
-"""A dialog to be read: who said what, what was called and what came back; long and silent things folded."""
+"""Transcript of a dialog: messages, tool calls and results, with thinking and long output folded."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
 from bough.cli.output.console import columns, has_colour, styled
-from bough.cli.output.markdown import Markdown
+from bough.cli.output.markdown import MarkdownRenderer
 from bough.cli.output.text import one_line, sanitize, truncate
-from bough.cli.output.times import minute
+from bough.cli.output.times import to_minute
 from bough.model import Block, Media, Node, Other, Text, Thinking, ToolCall, ToolResult, TurnInfo
 from bough.model.values import value
 
 COLOURS = {"user": "green", "assistant": "cyan", "tool_result": "blue", "system": "yellow"}
 FOLDED_LINES = 12
-FOLDED_LINE = 400
-CALL = 200
+"""Lines of a tool's output that are shown when it is folded."""
+FOLDED_WIDTH = 400
+"""Cells of each of these lines."""
+ARGUMENTS_WIDTH = 200
+"""Cells of the arguments of a tool call when they are folded."""
 
 
 @value
 class Folding:
-    """What is shown whole."""
+    """Which content is shown in full."""
 
     thinking: bool = False
     tools: bool = False
 
 
 def transcript(path: Iterable[Node], turns: Mapping[str, TurnInfo], folding: Folding) -> Iterator[str]:
-    """The lines of a dialog. `turns` say by their ids how the replies came about."""
+    """The lines of a dialog. `turns`, by id, give the provenance of its replies."""
     nodes = list(path)
     tools = {call.call_id: call.name for node in nodes for call in node.message.calls}
-    for place, node in enumerate(nodes):
-        if place:
+    for position, node in enumerate(nodes):
+        if position:
             yield ""
         turn = turns.get(node.turn_id or "")
         yield _head(node, turn if turn and turn.last_id == node.id else None)
         for block in node.message.blocks:
-            yield from lines_of(block, folding, tools)
+            yield from block_lines(block, folding, tools)
 
 
 def _head(node: Node, turn: TurnInfo | None) -> str:
     name = "SUMMARY" if node.kind == "summary" else node.role.replace("_", " ").upper()
-    facts = [minute(node.created_at)]
+    details = [to_minute(node.created_at)]
     if node.label:
-        facts.append(f"#{one_line(node.label)}")
+        details.append(f"#{one_line(node.label)}")
     if turn:
-        facts.extend(_provenance(turn))
+        details.extend(_provenance(turn))
     failed = styled(" ✗", "red") if node.message.error else ""
-    said = styled("· " + " · ".join(facts), "dim")
-    return f"{styled(name, COLOURS[node.role])} {styled(node.id, 'bold')}{failed} {said}"
+    suffix = styled("· " + " · ".join(details), "dim")
+    return f"{styled(name, COLOURS[node.role])} {styled(node.id, 'bold')}{failed} {suffix}"
 
 
 def _provenance(turn: TurnInfo) -> Iterator[str]:
@@ -62,30 +65,33 @@ def _provenance(turn: TurnInfo) -> Iterator[str]:
         yield f"${usage.cost:.4f}"
 
 
-def lines_of(block: Block, folding: Folding, tools: Mapping[str, str]) -> Iterator[str]:
-    """The lines of one block. `tools` are the names of the tools by the ids of their calls."""
+def block_lines(block: Block, folding: Folding, tools: Mapping[str, str]) -> Iterator[str]:
+    """The lines of one block. `tools` maps the ids of tool calls to tool names."""
     match block:
         case Text():
             yield from _text(block.text)
         case Thinking():
             yield from _thinking(block.text, folding.thinking)
         case ToolCall():
-            arguments = sanitize(block.arguments) if folding.tools else truncate(one_line(block.arguments), CALL)
-            yield styled(f"  → {one_line(block.name)}({arguments})", "yellow")
+            yield styled(f"  → {one_line(block.name)}({_arguments(block.arguments, folding)})", "yellow")
         case ToolResult():
             yield from _result(block, folding, tools)
         case Media():
-            yield styled(f"  [{described(block)}]", "dim")
+            yield styled(f"  [{describe_media(block)}]", "dim")
         case Other():
             yield styled(f"  [{one_line(block.type)}]", "dim")
 
 
+def _arguments(arguments: str, folding: Folding) -> str:
+    return sanitize(arguments) if folding.tools else truncate(one_line(arguments), ARGUMENTS_WIDTH)
+
+
 def _text(text: str) -> list[str]:
-    """Words; where there are colours, Markdown is drawn instead of shown."""
+    """Text, with its Markdown rendered if stdout has colours."""
     if not has_colour():
         return sanitize(text).split("\n")
-    drawing = Markdown(columns())
-    return (drawing.feed(text) + drawing.end()).rstrip("\n").split("\n")
+    renderer = MarkdownRenderer(columns())
+    return (renderer.feed(text) + renderer.end()).rstrip("\n").split("\n")
 
 
 def _thinking(text: str, shown: bool) -> Iterator[str]:
@@ -100,7 +106,7 @@ def _thinking(text: str, shown: bool) -> Iterator[str]:
 def _result(block: ToolResult, folding: Folding, tools: Mapping[str, str]) -> Iterator[str]:
     sign, colour = ("✗", "red") if block.error else ("✓", "green")
     lines = [line for part in block.content for line in _output(part, folding, tools)]
-    kept = lines if folding.tools else [truncate(line, FOLDED_LINE) for line in lines[:FOLDED_LINES]]
+    kept = lines if folding.tools else [truncate(line, FOLDED_WIDTH) for line in lines[:FOLDED_LINES]]
     yield styled(f"  {sign} {one_line(block.name or tools.get(block.call_id) or block.call_id)}", colour)
     yield from (f"  │ {line}" for line in kept)
     if len(lines) > len(kept):
@@ -108,11 +114,11 @@ def _result(block: ToolResult, folding: Folding, tools: Mapping[str, str]) -> It
 
 
 def _output(part: Text | Media | Other, folding: Folding, tools: Mapping[str, str]) -> Iterator[str]:
-    """What a tool printed is shown as it is."""
-    return iter(sanitize(part.text).split("\n")) if isinstance(part, Text) else lines_of(part, folding, tools)
+    """Output of a tool: its text verbatim, without Markdown."""
+    return iter(sanitize(part.text).split("\n")) if isinstance(part, Text) else block_lines(part, folding, tools)
 
 
-def described(media: Media) -> str:
-    """A picture or a document in a few words."""
-    where = f"{len(media.data):,} bytes" if media.data is not None else media.url or media.file_id or ""
-    return one_line(f"{media.kind} {media.name or ''} {media.mime}, {where}")
+def describe_media(media: Media) -> str:
+    """An image or a document on one line: kind, name, type and size or location."""
+    location = f"{len(media.data):,} bytes" if media.data is not None else media.url or media.file_id or ""
+    return one_line(f"{media.kind} {media.name or ''} {media.mime}, {location}")

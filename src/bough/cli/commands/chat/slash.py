@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bough.cli.ask.choose import Wish, begun, choose, free_key
 from bough.cli.output import console
-from bough.cli.output.live import aside, spent
+from bough.cli.output.live import aside, token_counts
 from bough.cli.output.text import one_line
 from bough.errors import BoughError, Invalid
 from bough.model.values import value
@@ -158,7 +158,7 @@ def compact(talk: Talk, words: str) -> None:
     aside("Summing up…")
     summarize = Summarizer(talk.agent.provider)
     made = talk.session.compact(summarize, keep)
-    done = f"Summed up in {made}{spent(summarize.spent)}; /history still has everything."
+    done = f"Summed up in {made}{token_counts(summarize.spent)}; /history still has everything."
     aside(done if made else f"There are not more than {keep} turns.")
 
 
