@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pytest
@@ -31,6 +32,19 @@ def postgres() -> Iterator[str]:
     server = Server(FAST)
     yield server.start().url
     server.remove()
+
+
+@pytest.fixture
+def empty(postgres: str) -> Iterator[str]:
+    """The URL of an empty database, for tests that change the schema."""
+    import psycopg
+    from psycopg import sql
+
+    name = f"empty_{uuid4().hex}"
+    with psycopg.connect(postgres, autocommit=True) as admin:
+        admin.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        yield urlsplit(postgres)._replace(path=f"/{name}").geturl()
+        admin.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from bough import codec
 from bough.codec import column, decode, json_list
 from bough.codec.encode import draft
 from bough.db import Database, Row, StrPath
+from bough.db.rows import ExternalRow
 from bough.errors import Corrupt, Invalid, NotFound, Refused
 from bough.model import (
     ExternalName,
@@ -61,7 +62,7 @@ class Store:
         self.clock = clock
         self.reads_ahead = False
         """Whether messages are read as they are loaded, and not only when they are looked at."""
-        if not db.read_only and any(turns.is_abandoned(row, clock()) for row in db.rows("running_turns")):
+        if not db.read_only and any(turns.is_abandoned(turn, clock()) for turn in turns.running(db)):
             self.write(lambda now: turns.recover(db, now))
 
     def __enter__(self) -> Self:
@@ -123,9 +124,10 @@ class Store:
             found = [n for _, n in self.db.rows("numbers", json_list(map(str, ids)))]
             if recursive:
                 found = [n for (n,) in self.db.rows("with_descendants", json_list(found))]
-            elif child := self.db.row("first_child", json_list(found)):
+            elif row := self.db.row("first_child", json_list(found)):
+                parent, child = row
                 raise Refused(
-                    f"Message {child[0]!r} has children ({child[1]!r} among them); nothing was deleted. "
+                    f"Message {parent!r} has children ({child!r} among them); nothing was deleted. "
                     "Delete it with recursive=True (--cascade) to delete them too."
                 )
             trash.delete(self.db, sorted(found), now, f"messages {names(ids)}", keep)
@@ -253,7 +255,7 @@ class Store:
         """The session with this key, found or made. What else is given is written down, whether it is new or not."""
         parse_key(key)
         given = sessions.Description(directory, title, agent, model, extra)
-        if not given.is_empty or self.db.row("session_number", key) is None:
+        if not given.is_empty or lookup.session_number(self.db, key) is None:
             self.write(lambda now: sessions.make_or_update(self.db, key, given, now))
         return Session(self, key)
 
@@ -311,7 +313,8 @@ class Store:
         at = EVERYTHING
         while rows := self.db.rows("turns", None, None, at, PAGE):
             yield from map(codec.turn_info, rows)
-            at = lookup.number(self.db, rows[-1][0])
+            first, *_ = rows[-1]
+            at = lookup.number(self.db, first)
 
     def turn_info(self, id: str) -> TurnInfo:
         """The turn whose first message is this. Raises `NotFound`."""
@@ -330,13 +333,12 @@ class Store:
 
     def find_external(self, kind: str, value: str) -> str | None:
         """The id of the message, or the key of the session, that others call this; or None."""
-        row = self.db.row("find_external", kind, column(value))
-        if row is None:
+        named = lookup.external(self.db, kind, value)
+        if named is None:
             return None
-        if row[1] is None:
-            return lookup.id_of(self.db, row[0])
-        found = self.db.row("session_by_number", row[1])
-        return found[0] if found else None
+        if named.session is None:
+            return lookup.id_of(self.db, named.message)
+        return lookup.session_key(self.db, named.session)
 
     def name_externally(self, kind: str, value: str, *, message: str | None = None, session: str | None = None) -> None:
         """Remembers what others call a message or a session. A name that is known already stays as it is."""
@@ -363,10 +365,10 @@ class Store:
             at = rows[-1][:2]
 
     def _names(self, rows: list[Row]) -> Iterator[ExternalName]:
-        ids = lookup.ids_of(self.db, [row[2] for row in rows if row[2] is not None])
-        keys: dict[int, str] = dict(
-            self.db.rows("session_keys", json_list(row[3] for row in rows if row[3] is not None))
-        )
+        found = [ExternalRow(*row) for row in rows]
+        ids = lookup.ids_of(self.db, [row.message for row in found if row.message is not None])
+        named = json_list(row.session for row in found if row.session is not None)
+        keys: dict[int, str] = dict(self.db.rows("session_keys", named))
         for kind, value, message, session in rows:
             yield ExternalName(kind, codec.uncolumn(value) or "", ids.get(message), keys.get(session))
 
@@ -422,7 +424,8 @@ class Store:
         while not self.db.read_only and search.is_behind(self.db):
             self.write(lambda _: search.index_page(self.db, self.load))
             if progress is not None:
-                progress(*search.progress(self.db))
+                index = search.state(self.db)
+                progress(index.indexed, index.newest)
         return not search.is_behind(self.db)
 
     # Trash and retention --------------------------------------------------------------------------------------------

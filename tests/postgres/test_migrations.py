@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
-from uuid import uuid4
 
 import psycopg
 import pytest
-from psycopg import sql
 
 import bough
 from bough import Store, assistant, user
@@ -33,16 +29,6 @@ DESCRIPTION = """
     WHERE relnamespace = 'bough'::regnamespace AND relkind = 'r'
     ORDER BY 1, 2, 3, 4
 """
-
-
-@pytest.fixture
-def empty(postgres: str) -> Iterator[str]:
-    """A database in which nothing is yet."""
-    name = f"empty_{uuid4().hex}"
-    with psycopg.connect(postgres, autocommit=True) as admin:
-        admin.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        yield urlsplit(postgres)._replace(path=f"/{name}").geturl()
-        admin.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 def described(url: str) -> list[Any]:

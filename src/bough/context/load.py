@@ -40,7 +40,7 @@ def context_at(
     if budget is not None:
         budget = max(1, budget - (int(budget * RESERVE) if reserve is None else reserve))
     with store.db.reading():
-        row = store.db.row("step", head) if head is not None else None
+        row = store.db.row("message_header", head) if head is not None else None
         if row is None:
             return fit([], format, budget, strict=strict)
         n, _, _, _, turn, _, weight, newest_summary = row

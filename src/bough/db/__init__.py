@@ -13,6 +13,8 @@ from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any, Protocol, TypeAlias, TypeVar
 
+from bough.db.rows import TABLES
+
 Row: TypeAlias = tuple[Any, ...]
 Value: TypeAlias = str | bytes | int | float | None
 
@@ -92,12 +94,18 @@ def read_text(*place: str) -> str:
         return file.read()
 
 
+def column_fragments() -> dict[str, str]:
+    """`{turn_columns}` and `{turn_values}`, and the like for each table."""
+    columns = {f"{name}_columns": ", ".join(row._fields) for name, row in TABLES.items()}
+    return columns | {f"{name}_values": ", ".join("?" * len(row._fields)) for name, row in TABLES.items()}
+
+
 @cache
 def read_statements(engine: str) -> dict[str, str]:
     """The named statements of an engine, with their fragments filled in."""
     text = read_text("queries.sql") + read_text(f"queries.{engine}.sql")
     pieces = re.split(r"^-- (fragment|name): (\w+)\n", text, flags=re.MULTILINE)
-    found: dict[str, dict[str, str]] = {"fragment": {}, "name": {}}
+    found: dict[str, dict[str, str]] = {"fragment": column_fragments(), "name": {}}
     for sort, name, body in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
         found[sort][name] = " ".join(line for line in body.splitlines() if line and not line.startswith("--"))
 

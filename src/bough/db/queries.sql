@@ -1,7 +1,8 @@
 -- Every statement of the store on which the engines agree, by name. What they say differently is in queries.ENGINE.sql.
 -- Parameters are question marks, numbered where one is used twice. A list is one parameter, a JSON array of numbers, or
--- of texts if it is called `names`. `{name}` stands for the fragment of that name. No statement names a namespace:
--- PostgreSQL's are put into one.
+-- of texts if it is called `names`. `{name}` stands for the fragment of that name, `{turn_columns}` and `{turn_values}`
+-- for the columns of a table, which are in rows.py, and their parameters. No statement names a namespace: PostgreSQL's
+-- are put into one, in postgres/statements.sql.
 
 -- fragment: load
 -- The messages that are `wanted`, one row each with its first block, and then one row for every further block.
@@ -63,25 +64,6 @@ AND (m.created_at >= ?4 OR ?4 IS NULL) AND (m.created_at < ?5 OR ?5 IS NULL)
 AND (?6 IS NULL OR m.turn IN (SELECT t.n FROM turns t JOIN sessions s ON s.n = t.session WHERE s.channel = ?6))
 AND (?7 IS NULL OR m.n IN (
     WITH RECURSIVE walk (n) AS (SELECT head FROM sessions WHERE key = ?7 {walk}) SELECT n FROM walk))
-
--- fragment: message_columns
-n, id, parent, blocks, turn, role, kind, covers, summary, weight, label, error, digest, envelope, created_at,
-type, modality, mime, call_id, name, content, packed, blob, extra, raw
-
--- fragment: block_columns
-message, position, inside, type, modality, mime, call_id, name, content, packed, blob, extra, raw
-
--- fragment: turn_columns
-n, session, idempotency_key, parent, last, status, model, provider, request_id, input_tokens, output_tokens,
-cached_tokens, reasoning_tokens, cost, context_tokens, instructions_digest, caller, caller_call, error, metadata,
-started_at, first_token_at, finished_at
-
--- fragment: session_columns
-n, key, channel, channel_id, directory, head, revision, activity, parent, parent_message, forked_from, title, agent,
-model, lease_turn, lease_owner, lease_until, extra, created_at, updated_at
-
--- fragment: external_columns
-kind, value, message, session
 
 -- The load path ------------------------------------------------------------------------------------------------------
 
@@ -191,10 +173,10 @@ SELECT id FROM messages WHERE id >= ? AND id < ? ORDER BY n DESC LIMIT ?
 -- name: ancestors
 WITH RECURSIVE walk (n) AS (SELECT n FROM messages WHERE n = ? {walk}) SELECT n FROM walk
 
--- name: step
+-- name: message_header
 SELECT n, parent, digest, role, turn, created_at, weight, summary FROM messages WHERE n = ?
 
--- name: steps_below
+-- name: child_digests
 SELECT c.n, c.digest FROM {given} p CROSS JOIN messages c ON {is_child} ORDER BY c.n
 
 -- name: roots_by_digest
@@ -203,9 +185,9 @@ SELECT n FROM messages WHERE parent IS NULL AND digest = ? ORDER BY n
 -- name: blob
 SELECT x.n, x.size, x.encoding FROM blobs x JOIN blob_bytes y ON y.n = x.n WHERE x.n = ?
 
--- name: content_place
-SELECT content, packed, blob, type FROM messages WHERE n = ?1 AND ?2 = 0 AND type IS NOT NULL
-UNION ALL SELECT content, packed, blob, type FROM blocks WHERE message = ?1 AND position = ?2
+-- name: block_content
+SELECT content, packed, blob FROM messages WHERE n = ?1 AND ?2 = 0 AND type IS NOT NULL
+UNION ALL SELECT content, packed, blob FROM blocks WHERE message = ?1 AND position = ?2
 
 -- The save path ------------------------------------------------------------------------------------------------------
 
@@ -218,12 +200,10 @@ SELECT {highest}, (SELECT count(*) FROM json_each(?2) names {is_taken}), p.diges
 FROM state LEFT JOIN messages p ON p.n = ?1
 
 -- name: insert_message
-INSERT INTO messages ({message_columns})
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO messages ({message_columns}) VALUES ({message_values})
 
 -- name: insert_block
-INSERT INTO blocks ({block_columns})
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO blocks ({block_columns}) VALUES ({block_values})
 
 -- name: hold_blob
 UPDATE blobs SET refs = refs + ?2 WHERE digest = ?1 RETURNING digest, n
@@ -243,12 +223,12 @@ SELECT message, session FROM external_ids WHERE kind = ? AND value = ?
 
 -- name: insert_external
 -- A name stays with what has it; one whose bearer was deleted is free.
-INSERT INTO external_ids ({external_columns}) VALUES (?, ?, ?, ?)
+INSERT INTO external_ids ({external_columns}) VALUES ({external_values})
 ON CONFLICT (kind, value) DO UPDATE SET message = excluded.message, session = excluded.session
 WHERE external_ids.message IS NULL AND external_ids.session IS NULL
 
 -- name: give_external
-INSERT INTO external_ids ({external_columns}) VALUES (?, ?, ?, ?)
+INSERT INTO external_ids ({external_columns}) VALUES ({external_values})
 ON CONFLICT (kind, value) DO UPDATE SET message = excluded.message, session = excluded.session
 
 -- name: rename_externals
@@ -352,8 +332,7 @@ SELECT last, parent, status, session FROM turns WHERE n = ?
 SELECT n, status FROM turns WHERE session = ? AND idempotency_key = ?
 
 -- name: insert_turn
-INSERT INTO turns ({turn_columns})
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO turns ({turn_columns}) VALUES ({turn_values})
 
 -- name: extend_turn
 UPDATE turns SET last = ?, model = coalesce(?, model), provider = coalesce(?, provider), request_id = coalesce(?, request_id),
@@ -383,7 +362,7 @@ INSERT INTO sketches (turn, content) VALUES (?, ?) ON CONFLICT (turn) DO UPDATE 
 DELETE FROM sketches WHERE turn = ?
 
 -- name: running_turns
-SELECT t.n, s.n, s.lease_turn, s.lease_owner, s.lease_until
+SELECT t.n, s.n, s.lease_turn, s.lease_owner, s.lease_until, s.key
 FROM turns t LEFT JOIN sessions s ON s.n = t.session WHERE t.status = 'running'
 
 -- name: running_turns_in
@@ -487,7 +466,7 @@ SELECT n, id, deleted_at, reason, messages FROM trash ORDER BY n DESC
 SELECT name FROM trash_names WHERE trash = ? AND name LIKE 'session %' ORDER BY name
 
 -- name: trash_entry
-SELECT n, payload FROM trash WHERE id = ?
+SELECT n, id, payload FROM trash WHERE id = ?
 
 -- name: trash_holding
 SELECT t.n, t.id, t.payload FROM trash_names x JOIN trash t ON t.n = x.trash WHERE x.name = ? ORDER BY t.n DESC LIMIT 1
@@ -497,18 +476,17 @@ SELECT t.id FROM trash_names x JOIN trash t ON t.n = x.trash WHERE x.name >= ? A
 GROUP BY t.n, t.id ORDER BY t.n DESC LIMIT 6
 
 -- name: trash_before
-SELECT n, payload FROM trash WHERE deleted_at < ? ORDER BY n
+SELECT n, id, payload FROM trash WHERE deleted_at < ? ORDER BY n
 
 -- name: delete_trash
 DELETE FROM trash WHERE n = ?
 
 -- name: restore_external
-INSERT INTO external_ids ({external_columns}) VALUES (?, ?, ?, ?)
+INSERT INTO external_ids ({external_columns}) VALUES ({external_values})
 ON CONFLICT (kind, value) DO UPDATE SET message = excluded.message WHERE external_ids.message IS NULL
 
--- name: restore_session
-INSERT INTO sessions ({session_columns})
-SELECT ?, ?, ?, ?, ?, ?, ?, coalesce(max(activity), 0) + 1, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL, ?, ?, ? FROM sessions
+-- name: insert_session_row
+INSERT INTO sessions ({session_columns}) VALUES ({session_values})
 
 -- name: release_blob
 UPDATE blobs SET refs = refs - ? WHERE n = ?
@@ -566,7 +544,7 @@ SELECT t.n FROM turns t WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.n = t
    OR NOT EXISTS (SELECT 1 FROM messages m WHERE m.n = t.last)
 
 -- name: trash_payloads
-SELECT id, payload FROM trash
+SELECT n, id, payload FROM trash
 
 -- Copying ------------------------------------------------------------------------------------------------------------
 -- Pages of a table, in the order of its key, after the last row already seen.
@@ -594,10 +572,6 @@ SELECT n, digest, size, encoding FROM blobs WHERE n IN (SELECT value FROM json_e
 
 -- name: blob_content
 SELECT bytes FROM blob_bytes WHERE n = ?
-
--- name: copy_session
-INSERT INTO sessions ({session_columns})
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, NULL, ?, ?, ?)
 
 -- name: delete_external
 DELETE FROM external_ids WHERE kind = ? AND value = ?

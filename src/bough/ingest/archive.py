@@ -100,10 +100,13 @@ class ArchiveIngestion:
         referenced = {id for node in nodes for id in (node.id, node.parent_id, node.turn_id, node.covers)}
         wanted = json_list(id for id in referenced if id is not None and is_plain(id))
         own = {
-            id: KnownMessage(n, row[2]) for id, n in self.db.rows("numbers", wanted) if (row := self.db.row("step", n))
+            id: KnownMessage(n, header.digest)
+            for id, n in self.db.rows("numbers", wanted)
+            if (header := lookup.header(self.db, n))
         }
         # The ids of an earlier import take precedence: such an id may belong to another message here.
-        return own | {row[0]: KnownMessage(row[1], row[2]) for row in self.db.rows("brought", SOURCE, wanted)}
+        imported = self.db.rows("brought", SOURCE, wanted)
+        return own | {id: KnownMessage(n, digest) for id, n, digest, _ in imported}
 
     def _add(self, nodes: list[Node], drafts: dict[str, Draft], now: int) -> None:
         stored, first = self._stored(nodes), next_number(self.db)
@@ -135,7 +138,7 @@ class ArchiveIngestion:
         if parent is None:
             siblings = [n for (n,) in self.db.rows("roots_by_digest", digest)]
         else:
-            below = self.db.rows("steps_below", parent) if parent < first else []
+            below = self.db.rows("child_digests", parent) if parent < first else []
             siblings = [n for n, other in below if other == digest]
         return KnownMessage(siblings[0], digest) if siblings else None
 
@@ -162,16 +165,17 @@ class ArchiveIngestion:
 
     def _digest(self, n: int | None, digests: dict[int | None, bytes]) -> bytes:
         if n not in digests:
-            row = self.db.row("step", n)
-            digests[n] = row[2] if row else b""
+            header = lookup.header(self.db, n)
+            digests[n] = header.digest if header else b""
         return digests[n]
 
     def _number(self, id: str | None) -> int | None:
         """The number of a message of the archive."""
         if id is None or not is_plain(id):
             return None
-        row = self.db.row("find_external", SOURCE, id) or self.db.row("number", id)
-        return None if row is None else row[0]
+        if named := lookup.external(self.db, SOURCE, id):
+            return named.message
+        return lookup.number_of(self.db, id)
 
     # Sessions, turns and external ids -------------------------------------------------------------------------------
 
@@ -179,13 +183,13 @@ class ArchiveIngestion:
         """The number of a session of the archive; 0, which no session has, if it is not stored."""
         if key is None:
             return 0
-        row = self.db.row("find_external", sessions.conversation_kind(SOURCE), column(key))
-        if row is not None:
-            return int(row[1])
+        named = lookup.external(self.db, sessions.conversation_kind(SOURCE), key)
+        if named is not None:
+            return named.session or 0
         return found.n if (found := self._existing(key)) else 0
 
     def _was_imported(self, key: str) -> bool:
-        return self.db.row("find_external", sessions.conversation_kind(SOURCE), column(key)) is not None
+        return lookup.external(self.db, sessions.conversation_kind(SOURCE), key) is not None
 
     def _existing(self, key: str) -> turns.State | None:
         return turns.find_state(self.db, key) if is_plain(key) else None
@@ -224,8 +228,8 @@ class ArchiveIngestion:
         n, last = self._number(info.id), self._number(info.last_id)
         if n is None or last is None:
             return
-        span = self.db.row("turn_span", n)
-        if span is not None and span[0] >= last:
+        span = lookup.span(self.db, n)
+        if span is not None and span.last >= last:
             return  # It is stored, or was continued here.
         self.db.run("delete_turn", n)
         session, key, u = self._session(info.session), info.idempotency_key, info.usage

@@ -19,7 +19,7 @@ from bough.ingest.turns import ImportedTurns
 from bough.model.imported import Conversation, ImportedMessage, ImportResult, Outcome, Skipped
 from bough.model.keys import subagent_label
 from bough.model.values import workpiece
-from bough.storage import trash, turns
+from bough.storage import lookup, trash, turns
 from bough.storage.messages import Entry, insert, next_number
 
 
@@ -129,8 +129,8 @@ class ConversationIngestion:
         """The number of an imported message; of its nearest ancestor that is left, if it was deleted."""
         if id in self._deleted:
             return self._deleted[id]
-        row = self.db.row("find_external", self.conversation.source, column(id))
-        return None if row is None else row[0]
+        named = lookup.external(self.db, self.conversation.source, id)
+        return named and named.message
 
     # One transaction ------------------------------------------------------------------------------------------------
 
@@ -151,7 +151,7 @@ class ConversationIngestion:
         wanted = {id for one in messages for id in (one.id, one.parent, one.covers) if id is not None}
         ids = {column(id) or "": id for id in wanted}
         rows = self.db.rows("brought", self.conversation.source, json_list(ids))
-        known = {ids[row[0]]: KnownMessage(row[1], row[2], bool(row[3])) for row in rows}
+        known = {ids[id]: KnownMessage(n, digest, continued > 0) for id, n, digest, continued in rows}
         return Batch(next_number(self.db), known, {}, [], [], [])
 
     def _take(self, batch: Batch, imported: ImportedMessage, draft: Draft | None, now: int) -> None:

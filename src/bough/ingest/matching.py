@@ -7,6 +7,7 @@ from bough.db import Database
 from bough.model import Message
 from bough.model.imported import ImportedMessage
 from bough.model.values import value
+from bough.storage import lookup
 
 SECOND = 1_000_000
 
@@ -32,8 +33,8 @@ def find_replay(db: Database, imported: ImportedMessage, parent: int | None, now
     if parent is None:
         candidates = [n for (n,) in db.rows("roots_by_digest", wanted)]
     else:
-        candidates = [n for n, other in db.rows("steps_below", parent) if other == wanted]
-    return next((n for n in candidates if (row := db.row("step", n)) and row[5] == time), None)
+        candidates = [n for n, other in db.rows("child_digests", parent) if other == wanted]
+    return next((n for n in candidates if (header := lookup.header(db, n)) and header.created_at == time), None)
 
 
 def has_grown(db: Database, known: KnownMessage, message: Message, parent: int | None) -> bool:
@@ -50,5 +51,5 @@ def has_grown(db: Database, known: KnownMessage, message: Message, parent: int |
 
 def _parent(db: Database, parent: int | None) -> tuple[bytes, int]:
     """The digest and the time of the parent; empty and 0 for a root."""
-    row = db.row("step", parent) if parent is not None else None
-    return (row[2], row[5]) if row else (b"", 0)
+    header = lookup.header(db, parent)
+    return (header.digest, header.created_at) if header else (b"", 0)

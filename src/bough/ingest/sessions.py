@@ -12,6 +12,7 @@ from bough.model import Json, ids, keys
 from bough.model.imported import Conversation, Head, Skipped
 from bough.model.values import value
 from bough.storage import lookup, sessions, turns
+from bough.storage.rows import ExternalTarget
 from bough.storage.sessions import Description
 
 ELSEWHERE = "elsewhere"
@@ -45,15 +46,15 @@ def conversation_kind(source: str) -> str:
 
 def was_deleted(db: Database, source: str, id: str) -> bool:
     """Whether a conversation was imported and its session has been deleted here."""
-    row = db.row("find_external", conversation_kind(source), column(id))
-    return row is not None and db.row("session_by_number", row[1]) is None
+    named = lookup.external(db, conversation_kind(source), id)
+    return named is not None and lookup.session_key(db, named.session) is None
 
 
 def main_session(db: Database, conversation: Conversation, now: int) -> tuple[int, bool]:
     """The number of a conversation's session, and whether it is new. It has no head until `update_sessions`."""
-    row = db.row("find_external", conversation_kind(conversation.source), column(conversation.id))
-    if row is not None and db.row("session_by_number", row[1]) is not None:
-        return int(row[1]), False
+    named = lookup.external(db, conversation_kind(conversation.source), conversation.id)
+    if named is not None and named.session and lookup.session_key(db, named.session) is not None:
+        return named.session, False
     key = conversation.key or f"{conversation.source}:{conversation.id}"
     return _create(db, conversation, conversation.id, key, now), True
 
@@ -90,26 +91,25 @@ def _further(conversation: Conversation, head: Head, at: int | None, again: bool
 
 def follow(db: Database, conversation: Conversation, source: SourceSession, now: int) -> str | None:
     """Moves a session to where the source has it; the key of the second one if it was continued here."""
-    kind, name = conversation_kind(conversation.source), column(source.name)
-    row = db.row("find_external", kind, name)
-    if row is None or (source.again and db.row("session_by_number", row[1]) is None):
-        row = (None, _create(db, conversation, source.name, source.key, now, source.title))
-    left_at, session = row
-    found = db.row("session_by_number", session)
-    if found is None or left_at == source.at or _is_truncated(db, source, left_at):
+    kind = conversation_kind(conversation.source)
+    named = lookup.external(db, kind, source.name)
+    if named is None or (source.again and lookup.session_key(db, named.session) is None):
+        created = _create(db, conversation, source.name, source.key, now, source.title)
+        named = ExternalTarget(None, created)
+    left_at, session = named
+    key = lookup.session_key(db, session)
+    if session is None or key is None or left_at == source.at or _is_truncated(db, source, left_at):
         return None
-    current = turns.state(db, found[0])
+    current = turns.state(db, key)
     # It may be moved only if nobody has moved it since the last import, and nobody writes to it now.
     if current.head in (left_at, source.at) and not turns.is_leased(current, now):
         if current.head != source.at:
             _move(db, conversation, session, source.at, now)
-        db.run("give_external", kind, name, source.at, session)
+        db.run("give_external", kind, column(source.name), source.at, session)
         return None
     if source.name.endswith(f" {ELSEWHERE}"):
         return None  # The second session was continued here, too: there is no third.
-    second = SourceSession(
-        f"{source.name} {ELSEWHERE}", f"{found[0]}:{ELSEWHERE}", source.at, source.title, source.exact
-    )
+    second = SourceSession(f"{source.name} {ELSEWHERE}", f"{key}:{ELSEWHERE}", source.at, source.title, source.exact)
     return follow(db, conversation, second, now) or _key_of(db, kind, second)
 
 
@@ -118,15 +118,14 @@ def _is_truncated(db: Database, source: SourceSession, left_at: int | None) -> b
 
 
 def _key_of(db: Database, kind: str, source: SourceSession) -> str | None:
-    row = db.row("find_external", kind, column(source.name))
-    found = db.row("session_by_number", row[1]) if row else None
-    return found[0] if found else None
+    named = lookup.external(db, kind, source.name)
+    return named and lookup.session_key(db, named.session)
 
 
 def _move(db: Database, conversation: Conversation, session: int, at: int | None, now: int) -> None:
     turns.move_head(db, session, at, now)
-    step = db.row("step", at) if at is not None else None
-    updated = conversation.updated_at or (step[5] if step else now)
+    header = lookup.header(db, at)
+    updated = conversation.updated_at or (header.created_at if header else now)
     created = conversation.created_at or updated
     db.run("date_session", min(created, updated, now), min(updated, now), session)
 
@@ -136,8 +135,8 @@ def _before_question(db: Database, n: int | None) -> int | None:
 
     A session that continued from a question would send two user messages. A summary is a user message, but no question.
     """
-    while n is not None and (step := db.row("step", n)) is not None and step[3] == "user" and step[7] != n:
-        n = step[1]
+    while (header := lookup.header(db, n)) and header.role == "user" and header.summary != n:
+        n = header.parent
     return n
 
 
@@ -155,15 +154,15 @@ def _free_key(db: Database, wanted: str) -> str:
     key = wanted if ids.is_plain(wanted) else ascii(wanted)
     key = key[: keys.LONGEST_KEY - 20] or "imported"
     free, number = key, 2
-    while db.row("session_number", free):
+    while lookup.session_number(db, free):
         free, number = f"{key}~{number}", number + 1
     return free
 
 
 def _key(db: Database, session: int) -> str:
-    row = db.row("session_by_number", session)
-    assert row is not None
-    return str(row[0])
+    key = lookup.session_key(db, session)
+    assert key is not None
+    return key
 
 
 def _describe(db: Database, conversation: Conversation, session: int, skipped: Sequence[Skipped]) -> None:
@@ -211,7 +210,7 @@ def _link(db: Database, conversation: Conversation, session: int, find: Callable
     """Links a subagent's session to the one that delegated it."""
     if conversation.parent is None:
         return
-    row = db.row("find_external", conversation_kind(conversation.source), column(conversation.parent))
-    if row is not None and db.row("session_by_number", row[1]) is not None:
+    owner = lookup.external(db, conversation_kind(conversation.source), conversation.parent)
+    if owner is not None and lookup.session_key(db, owner.session) is not None:
         message = None if conversation.parent_message is None else find(conversation.parent_message)
-        db.run("link_session", row[1], message, session)
+        db.run("link_session", owner.session, message, session)

@@ -8,6 +8,7 @@ from bough.model import Json, Usage
 from bough.model.ids import is_plain
 from bough.model.imported import ImportedMessage
 from bough.model.values import workpiece
+from bough.storage import lookup
 from bough.storage.turns import NO_REPLY, Provenance, State, dialog_size, turn_row
 
 CUT_SHORT = "The reply was cut short."
@@ -83,13 +84,13 @@ class ImportedTurns:
         """The turn of this session whose last message this is; a turn continues on one branch only."""
         if n is None or n in self._by_last:
             return None if n is None else self._by_last[n]
-        step = self.db.row("step", n)
-        if step is None or step[4] is None or step[4] in self._touched:
+        header = lookup.header(self.db, n)
+        if header is None or header.turn is None or header.turn in self._touched:
             return None
-        span = self.db.row("turn_span", step[4])
-        if span is None or span[0] != n or span[3] != self.session or span[2] == "running":
+        span = lookup.span(self.db, header.turn)
+        if span is None or span.last != n or span.session != self.session or span.status == "running":
             return None
-        return self._load(step[4], span[1], n, answered=step[3] != "user")
+        return self._load(header.turn, span.parent, n, answered=header.role != "user")
 
     def _load(self, turn: int, parent: int | None, last: int, answered: bool) -> ImportedTurn:
         row = self.db.row("turn", turn)

@@ -1,30 +1,51 @@
-"""One store into another, of any engine: the same rows, under the same numbers and names.
+"""Copies a store into another one, of any engine: the same rows, under the same numbers and names.
 
-A copy can be broken off and begun again, and begun again while the source goes on: every run compares both sides, page
-by page, and carries over what differs. The target must be empty, or an earlier copy that nobody else has written to.
-Blobs may have other numbers there; they are known by their digests.
+A copy can be broken off and begun again, and begun again while the source is written to: every run compares both
+sides, page by page, and carries over what differs. The target must be empty, or an earlier copy that nobody else has
+written to. Blobs may have other numbers there; they are recognised by their digests.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from bough.codec import json_list
 from bough.db import Database, Row
+from bough.db.rows import BlockRow, ExternalRow, MessageRow, SessionRow, TurnRow
 from bough.errors import Corrupt, Refused
 from bough.model.values import value, workpiece
 from bough.protocols import Progress
-from bough.storage import trash
+from bough.storage import blobs, trash
 from bough.storage.messages import next_number
+from bough.storage.rows import TrashContent
+from bough.storage.trash_payload import unpack
 
 PAGE = 500
-LEASE = slice(14, 17)
-"""The place of the lease in a session's row."""
 
 T = TypeVar("T")
-Pair: TypeAlias = tuple[Row | None, Row | None]
+Pair: TypeAlias = tuple[Any, Any]
+"""The row of the source and the row of the target that have the same key; None for one that is missing."""
+
+
+class MessageEntry(NamedTuple):
+    """A row of `message_page`."""
+
+    n: int
+    id: str
+    digest: bytes
+    label: str | None
+
+
+class TrashEntry(NamedTuple):
+    """A row of `trash_page`."""
+
+    id: str
+    n: int
+    deleted_at: int
+    reason: str
+    messages: int
 
 
 @value
@@ -32,19 +53,22 @@ class Table:
     """How a table is read in pages."""
 
     statement: str
+    row: Callable[[Iterable[Any]], Any]
     key: int = 1
-    """So many columns at its beginning are its key,"""
+    """The number of columns at the beginning of a row that are its key."""
     before: tuple[int | str, ...] = (0,)
-    """and this comes before every one."""
+    """A key that is less than every other."""
 
 
-MESSAGES, SESSIONS, TURNS = Table("message_page"), Table("session_page"), Table("turn_page")
-EXTERNALS, TRASH = Table("external_page", 2, ("", "")), Table("trash_page", 1, ("",))
+MESSAGES = Table("message_page", MessageEntry._make)
+SESSIONS, TURNS = Table("session_page", SessionRow._make), Table("turn_page", TurnRow._make)
+EXTERNALS = Table("external_page", ExternalRow._make, 2, ("", ""))
+TRASH = Table("trash_page", TrashEntry._make, 1, ("",))
 
 
 @workpiece
 class Copied:
-    """What a copy has carried over, and what it found gone from the source and took away."""
+    """Counts of what a copy carried over, and of the messages that it removed because the source has them no more."""
 
     messages: int = 0
     bytes: int = 0
@@ -54,7 +78,7 @@ class Copied:
 
 
 def copy(source: Database, target: Database, now: int, progress: Progress | None = None) -> Copied:
-    """Makes the target what the source is at this moment. Raises `Refused`, before it writes, for another's target."""
+    """Makes the target equal to the source. Raises `Refused`, before it writes, for a target with its own history."""
     done = Copied()
     with source.reading():
         gone = _gone(source, target)
@@ -70,19 +94,19 @@ def copy(source: Database, target: Database, now: int, progress: Progress | None
     return done
 
 
-# Side by side -------------------------------------------------------------------------------------------------------
+# Comparing ----------------------------------------------------------------------------------------------------------
 
 
-def rows(db: Database, table: Table) -> Iterator[Row]:
-    """All rows of a table, in the order of its key; a few are in memory at a time."""
+def rows(db: Database, table: Table) -> Iterator[Any]:
+    """All rows of a table, in the order of its key; one page is in memory at a time."""
     last: tuple[Any, ...] = table.before
     while page := db.rows(table.statement, *last, PAGE):
-        yield from page
+        yield from map(table.row, page)
         last = page[-1][: table.key]
 
 
 def pairs(source: Database, target: Database, table: Table) -> Iterator[Pair]:
-    """The rows of both stores that have the same key, and those that have no partner."""
+    """The rows of both stores, those with the same key together."""
     theirs, ours = rows(source, table), rows(target, table)
     one, other = next(theirs, None), next(ours, None)
     while one is not None or other is not None:
@@ -97,15 +121,15 @@ def pairs(source: Database, target: Database, table: Table) -> Iterator[Pair]:
             one, other = next(theirs, None), next(ours, None)
 
 
-def _gone(source: Database, target: Database) -> list[Row]:
-    """What the target has and the source has not any more. Raises `Refused` when the target is not a copy of it."""
+def _gone(source: Database, target: Database) -> list[MessageEntry]:
+    """Messages of the target that the source has no more. Raises `Refused` when the target is not a copy of it."""
     highest, gone = next_number(source) - 1, []
     for theirs, ours in pairs(source, target, MESSAGES):
         if ours is None:
             continue
-        if ours[0] > highest or (theirs is not None and theirs[1:3] != ours[1:3]):
+        if ours.n > highest or (theirs is not None and (theirs.id, theirs.digest) != (ours.id, ours.digest)):
             raise Refused(
-                f"The target has a history of its own (message {ours[1]!r}); nothing was copied. "
+                f"The target has a history of its own (message {ours.id!r}); nothing was copied. "
                 "Copy into an empty store, or export and import to bring two histories together."
             )
         if theirs is None:
@@ -116,10 +140,10 @@ def _gone(source: Database, target: Database) -> list[Row]:
 # Carrying over ------------------------------------------------------------------------------------------------------
 
 
-def _remove(source: Database, target: Database, gone: list[Row], now: int) -> None:
-    """Takes away what was deleted in the source; into the trash, unless the source's own trash has it."""
-    known = all(source.row("trash_holding", id_) for _, id_, *_ in gone)
-    trash.delete(target, [n for n, *_ in gone], now, "copying: gone from the source", keep=not known)
+def _remove(source: Database, target: Database, gone: list[MessageEntry], now: int) -> None:
+    """Removes what was deleted in the source; into the trash, unless the source's own trash has it."""
+    known = all(source.row("trash_holding", message.id) for message in gone)
+    trash.delete(target, [message.n for message in gone], now, "copying: gone from the source", keep=not known)
 
 
 def _messages(source: Database, target: Database, done: Copied, progress: Progress | None) -> None:
@@ -128,127 +152,105 @@ def _messages(source: Database, target: Database, done: Copied, progress: Progre
     def missing() -> Iterator[int]:
         for theirs, ours in pairs(source, target, MESSAGES):
             if theirs is not None and ours is None:
-                yield theirs[0]
-            elif theirs is not None and ours is not None and theirs[3] != ours[3]:
-                labels.append((theirs[3], theirs[0]))
+                yield theirs.n
+            elif theirs is not None and ours is not None and theirs.label != ours.label:
+                labels.append((theirs.label, theirs.n))
 
-    size = source.row("size")
-    for lot in _lots(missing()):
-        done.bytes += target.transact(lambda lot=lot: _lot(source, target, lot))  # type: ignore[misc]
-        done.messages += len(lot)
+    total, *_ = source.row("size") or (0,)
+    for batch in _batches(missing()):
+        done.bytes += target.transact(lambda batch=batch: _copy_messages(source, target, batch))  # type: ignore[misc]
+        done.messages += len(batch)
         if progress is not None:
-            progress(done.messages, size[0] if size else 0)
+            progress(done.messages, total)
     if labels:
         target.transact(lambda: target.run_many("set_label", labels))
 
 
-def _lot(source: Database, target: Database, lot: list[int]) -> int:
-    """Some messages with their blocks and blobs; how many bytes they are."""
-    wanted = json_list(lot)
-    kept = {"messages": source.rows("message_rows", wanted), "blocks": source.rows("block_rows", wanted)}
-    numbers = _blobs(source, target, trash.blobs(kept))
-    copies = _renumbered(kept, numbers)
-    target.run_many("insert_message", copies["messages"])
-    target.run_many("insert_block", copies["blocks"])
-    target.run("keep_numbers", lot[-1])
-    target.run("index_again", lot[0])
-    sizes: Iterator[int] = (row[2] for row in source.rows("blobs_by_number", json_list(numbers)))
-    cells = (cell for table in kept.values() for row in table for cell in row)
+def _copy_messages(source: Database, target: Database, batch: list[int]) -> int:
+    """Copies messages with their blocks and blobs; how many bytes these are."""
+    wanted = json_list(batch)
+    messages = [MessageRow(*row) for row in source.rows("message_rows", wanted)]
+    blocks = [BlockRow(*row) for row in source.rows("block_rows", wanted)]
+    numbers = blobs.copy(source, target, blobs.count([*messages, *blocks]))
+    target.run_many("insert_message", blobs.renumber(messages, numbers))
+    target.run_many("insert_block", blobs.renumber(blocks, numbers))
+    target.run("keep_numbers", batch[-1])
+    target.run("index_again", batch[0])
+    sizes: Iterator[int] = (size for _, _, size, _ in source.rows("blobs_by_number", json_list(numbers)))
+    cells = (cell for row in [*messages, *blocks] for cell in row)
     return sum(sizes) + sum(len(cell) for cell in cells if isinstance(cell, (str, bytes)))
 
 
-def _blobs(source: Database, target: Database, counts: Mapping[int, int]) -> dict[int, int]:
-    """The numbers in the target of blobs of the source; each is held once more for every block that has it."""
-    known = {row[0]: row for row in source.rows("blobs_by_number", json_list(counts))}
-    wanted = {row[1]: counts[n] for n, row in known.items()}
-    held: dict[bytes, int] = dict(target.rows_many("hold_blob", list(wanted.items()))) if wanted else {}
-    for n, digest, size, encoding in known.values():
-        if digest not in held and (content := source.row("blob_content", n)) is not None:
-            held |= dict(target.rows_many("insert_blob", [(digest, size, encoding, wanted[digest])]))
-            target.run("insert_blob_bytes", held[digest], content[0])
-    return {n: held[row[1]] for n, row in known.items() if row[1] in held}
-
-
-def _renumbered(kept: Mapping[str, Any], numbers: Mapping[int, int]) -> dict[str, list[list[Any]]]:
-    """The rows of messages and blocks as the target takes them."""
-    made = {"messages": [*map(list, kept["messages"])], "blocks": [*map(list, kept["blocks"])]}
-    for name, place in (("messages", trash.MESSAGE_BLOB), ("blocks", trash.BLOCK_BLOB)):
-        for row in made[name]:
-            row[place] = row[place] and numbers.get(row[place])
-    return made
-
-
 def _rows(source: Database, target: Database, table: Table, delete: str, insert: str) -> int:
-    """Rows that are carried over as they are; how many differed."""
+    """Copies the rows that differ as they are; how many differed."""
 
-    def replace(lot: list[Pair]) -> None:
-        target.run_many(delete, [ours[: table.key] for _, ours in lot if ours is not None])
-        target.run_many(insert, [theirs for theirs, _ in lot if theirs is not None])
+    def replace(batch: list[Pair]) -> None:
+        target.run_many(delete, [ours[: table.key] for _, ours in batch if ours is not None])
+        target.run_many(insert, [theirs for theirs, _ in batch if theirs is not None])
 
     count = 0
-    for lot in _lots((theirs, ours) for theirs, ours in pairs(source, target, table) if theirs != ours):
-        target.transact(lambda lot=lot: replace(lot))  # type: ignore[misc]
-        count += len(lot)
+    for batch in _batches((theirs, ours) for theirs, ours in pairs(source, target, table) if theirs != ours):
+        target.transact(lambda batch=batch: replace(batch))  # type: ignore[misc]
+        count += len(batch)
     return count
 
 
 def _sessions(source: Database, target: Database) -> int:
-    """All sessions at once: one may have the key that another had. How many differed."""
-    changed = [(theirs, ours) for theirs, ours in pairs(source, target, SESSIONS) if _settled(theirs) != _settled(ours)]
-    for _, ours in changed:
-        if ours is not None:
-            target.run("delete_session", ours[0])
-    target.run_many("copy_session", [settled for theirs, _ in changed if (settled := _settled(theirs)) is not None])
-    counted = source.row("session_numbers")
-    target.run("keep_session_numbers", counted[0] if counted else 0)
+    """Copies all sessions in one go, because one may have the key that another had; how many differed.
+
+    Leases are left out: who is writing to the source is not writing to the target.
+    """
+    changed = [(theirs, ours) for theirs, ours in pairs(source, target, SESSIONS) if not _is_same(theirs, ours)]
+    target.run_many("delete_session", [(ours.n,) for _, ours in changed if ours is not None])
+    target.run_many("insert_session_row", [theirs.without_lease() for theirs, _ in changed if theirs is not None])
+    target.run("keep_session_numbers", *(source.row("session_numbers") or (0,)))
     target.run("keep_numbers", next_number(source) - 1)
     return len(changed)
 
 
-def _settled(session: Row | None) -> Row | None:
-    """A session without its lease: whoever is writing to the source is not writing to the target."""
-    return session and (*session[: LEASE.start], *session[LEASE.stop :])
+def _is_same(theirs: Row | None, ours: Row | None) -> bool:
+    """Whether two rows are equal, whoever holds the lease."""
+    if isinstance(theirs, SessionRow) and isinstance(ours, SessionRow):
+        return theirs.without_lease() == ours.without_lease()
+    return theirs == ours
 
 
 def _trash(source: Database, target: Database) -> None:
     for theirs, ours in pairs(source, target, TRASH):
         if theirs is None and ours is not None:
-            target.transact(lambda ours=ours: trash.forget(target, ours[1], _payload(target, ours)))  # type: ignore[misc]
+            target.transact(lambda ours=ours: trash.forget(target, _content(target, ours.id)))  # type: ignore[misc]
         elif theirs is not None and ours is None:
-            target.transact(lambda theirs=theirs: _entry(source, target, theirs))  # type: ignore[misc]
+            target.transact(lambda theirs=theirs: _copy_entry(source, target, theirs))  # type: ignore[misc]
 
 
-def _entry(source: Database, target: Database, entry: Row) -> None:
-    """An entry of the trash, whose rows hold blobs too."""
-    id_, n, deleted_at, reason, count = entry
-    kept = trash.read(_payload(source, entry))
-    kept |= _renumbered(kept, _blobs(source, target, trash.blobs(kept)))
-    inserted = target.row("insert_trash", id_, deleted_at, reason, count, trash.write(kept))
-    assert inserted is not None
-    target.run_many("insert_trash_name", [(name, inserted[0]) for (name,) in source.rows("trash_names", n)])
+def _copy_entry(source: Database, target: Database, entry: TrashEntry) -> None:
+    """Copies an entry of the trash, with the blobs that its rows hold."""
+    deleted = unpack(_content(source, entry.id).payload)
+    copied = deleted.renumbered(blobs.copy(source, target, deleted.blobs))
+    names = [name for (name,) in source.rows("trash_names", entry.n)]
+    trash.add_entry(target, entry.id, entry.deleted_at, entry.reason, copied, names)
 
 
-def _payload(db: Database, entry: Row) -> bytes:
-    row = db.row("trash_entry", entry[0])
+def _content(db: Database, id: str) -> TrashContent:
+    row = db.row("trash_entry", id)
     assert row is not None
-    return bytes(row[1])
+    return TrashContent(*row)
 
 
-def _lots(items: Iterable[T]) -> Iterator[list[T]]:
-    """Some at a time: as much as one transaction carries."""
+def _batches(items: Iterable[T]) -> Iterator[list[T]]:
+    """The items in lists of as many as one transaction carries."""
     left = iter(items)
-    while lot := list(islice(left, PAGE)):
-        yield lot
+    while batch := list(islice(left, PAGE)):
+        yield batch
 
 
-# Proving ------------------------------------------------------------------------------------------------------------
+# Checking -----------------------------------------------------------------------------------------------------------
 
 
 def _compare(source: Database, target: Database) -> None:
-    """Every message, session, turn and name must be there, and no other. Raises `Corrupt`."""
+    """Raises `Corrupt` for a message, session, turn or external name that only one side has, or that differs."""
     for table in (MESSAGES, SESSIONS, TURNS, EXTERNALS):
         for theirs, ours in pairs(source, target, table):
-            same = _settled(theirs) == _settled(ours) if table is SESSIONS else theirs == ours
-            if not same:
-                what = table.statement.removesuffix("_page")
-                raise Corrupt(f"The copy differs from its source in {what} {(theirs or ours or ())[0]}; copy again.")
+            if not _is_same(theirs, ours):
+                what, (key, *_) = table.statement.removesuffix("_page"), theirs or ours
+                raise Corrupt(f"The copy differs from its source in {what} {key}; copy again.")

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bough.codec import json_list
-from bough.db import Database
+from bough.codec import column, json_list
+from bough.db import Database, Row
 from bough.errors import Ambiguous, NotFound
 from bough.model import ids
+from bough.storage.rows import ExternalTarget, MessageHeader, NumberedId, TurnSpan
 
 
 def number(db: Database, id: str) -> int:
     """The number of a message, by its id or the beginning of it. Raises `NotFound` and `Ambiguous`."""
-    row = db.row("number", ids.check_id(id))
-    return int(row[0]) if row else by_prefix(db, id)[1]
+    found = number_of(db, ids.check_id(id))
+    return by_prefix(db, id).n if found is None else found
+
+
+def number_of(db: Database, id: str) -> int | None:
+    """The number of a message, by its id; None if it is not there."""
+    return _number_in(db.row("number", id))
 
 
 def full_id(db: Database, id: str) -> str:
     """The whole id of a message, from the beginning of it."""
-    return id if db.row("number", ids.check_id(id)) else by_prefix(db, id)[0]
+    return by_prefix(db, id).id if number_of(db, ids.check_id(id)) is None else id
 
 
 def numbers(db: Database, wanted: Sequence[str]) -> dict[str, int]:
@@ -28,7 +34,7 @@ def numbers(db: Database, wanted: Sequence[str]) -> dict[str, int]:
     for id in wanted:
         if id not in found:
             try:
-                found[id] = by_prefix(db, id)[1]
+                found[id] = by_prefix(db, id).n
             except NotFound:
                 lost.append(id)
     if lost:
@@ -36,15 +42,16 @@ def numbers(db: Database, wanted: Sequence[str]) -> dict[str, int]:
     return found
 
 
-def by_prefix(db: Database, prefix: str) -> tuple[str, int]:
-    """The one message whose id begins like this."""
+def by_prefix(db: Database, prefix: str) -> NumberedId:
+    """The one message whose id begins like this. Raises `NotFound` and `Ambiguous`."""
     enough = len(prefix) >= ids.SHORTEST_PREFIX
     rows = db.rows("numbers_by_prefix", prefix, prefix + ids.AFTER_ALL) if enough else []
-    if not rows:
+    found = [NumberedId(*row) for row in rows]
+    if not found:
         raise NotFound(f"There is no message {prefix!r:.60}.")
-    if len(rows) > 1:
-        raise Ambiguous(f"{prefix!r} could be {ids.names((row[0] for row in rows), 5)}; type more of it.")
-    return rows[0][0], rows[0][1]
+    if len(found) > 1:
+        raise Ambiguous(f"{prefix!r} could be {ids.names((one.id for one in found), 5)}; type more of it.")
+    return found[0]
 
 
 def deleted(db: Database, prefix: str) -> str:
@@ -70,4 +77,39 @@ def id_of(db: Database, n: int | None) -> str | None:
 
 def ids_of(db: Database, wanted: Iterable[int]) -> dict[int, str]:
     """The ids of these rows, of those that are there."""
-    return {row[0]: row[1] for row in db.rows("ids", json_list(wanted))}
+    return dict(db.rows("ids", json_list(wanted)))
+
+
+def header(db: Database, n: int | None) -> MessageHeader | None:
+    """What a message is to those before and after it; None if it is not there."""
+    row = None if n is None else db.row("message_header", n)
+    return None if row is None else MessageHeader(*row)
+
+
+def span(db: Database, turn: int | None) -> TurnSpan | None:
+    """The extent and the status of a turn; None if it is not there."""
+    row = None if turn is None else db.row("turn_span", turn)
+    return None if row is None else TurnSpan(*row)
+
+
+def external(db: Database, kind: str, value: str | None) -> ExternalTarget | None:
+    """What others call this; None for an unknown name."""
+    row = db.row("find_external", kind, column(value))
+    return None if row is None else ExternalTarget(*row)
+
+
+def session_key(db: Database, n: int | None) -> str | None:
+    """The key of a session; None if it is not there."""
+    for _, key in db.rows("session_keys", json_list([n])) if n is not None else ():
+        return str(key)
+    return None
+
+
+def session_number(db: Database, key: str) -> int | None:
+    """The number of a session; None if there is none with this key."""
+    return _number_in(db.row("session_number", key))
+
+
+def _number_in(row: Row | None) -> int | None:
+    """The only column of a row."""
+    return None if row is None else int(*row)

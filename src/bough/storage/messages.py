@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import Any, TypeAlias
@@ -14,6 +13,7 @@ from bough.db import Database, Row
 from bough.errors import NotFound
 from bough.model import Message, ids
 from bough.model.values import late_maker, value, workpiece
+from bough.storage.blobs import hold
 
 
 @workpiece
@@ -151,20 +151,6 @@ def _ground(parent: Ground, entry: Entry, n: int, now: int) -> Ground:
         weight + entry.draft.weight,
         n if entry.kind == "summary" else summary,
     )
-
-
-def hold(db: Database, blobs: Sequence[Blob]) -> dict[bytes, int]:
-    """The numbers of blobs that are stored now, or were before, by their digests."""
-    times = Counter(blob.digest for blob in blobs)
-    held: dict[bytes, int] = dict(db.rows_many("hold_blob", list(times.items())))
-    fresh = {blob.digest: blob for blob in blobs if blob.digest not in held}
-    if fresh:
-        added: dict[bytes, int] = dict(db.rows_many("insert_blob", [
-            (blob.digest, blob.size, blob.encoding, times[blob.digest]) for blob in fresh.values()
-        ]))  # fmt: skip
-        db.run_many("insert_blob_bytes", [(n, fresh[digest].bytes) for digest, n in added.items()])
-        held |= added
-    return held
 
 
 def _free_names(db: Database, wanted: Sequence[str]) -> list[str]:

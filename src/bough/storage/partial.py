@@ -8,6 +8,7 @@ from bough.codec.encode import draft
 from bough.db import Database
 from bough.errors import Invalid
 from bough.model import Message, Text, Thinking
+from bough.storage import lookup
 from bough.storage.messages import Entry, insert
 
 
@@ -23,13 +24,14 @@ def keep(db: Database, turn: int, message: Message, label: str | None) -> None:
 def settle(db: Database, turn: int, now: int) -> bool:
     """Makes what was kept of an unfinished reply the last message of its turn, as an error; whether there was one."""
     row = db.row("sketch", turn)
-    span = db.row("turn_span", turn)
+    span = lookup.span(db, turn)
     if row is None or span is None:
         return False
-    label, pairs = json.loads(row[0])
+    (content,) = row
+    label, pairs = json.loads(content)
     blocks = tuple(Text(text) if kind == "text" else Thinking(text) for kind, text in pairs)
     message = Message("assistant", blocks, error=True)
-    saved = insert(db, [Entry(message, draft(message), parent=span[0], label=label)], now, turn)
+    saved = insert(db, [Entry(message, draft(message), parent=span.last, label=label)], now, turn)
     db.run("drop_sketch", turn)
     db.run("cut_turn", saved.last, turn)
     return True

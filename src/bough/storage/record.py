@@ -66,18 +66,17 @@ def _known_prefix(db: Database, head: int | None, digests: list[bytes]) -> list[
     place = {digest: index for index, digest in enumerate(digests)}
     at = head
     while at is not None:
-        row = db.row("step", at)
-        if row is None or row[2] in place:
+        header = lookup.header(db, at)
+        if header is None or header.digest in place:
             break
-        at = row[1]
+        at = header.parent
     if at is None:
-        roots = db.rows("roots_by_digest", digests[0]) if digests else []
-        at = roots[0][0] if roots else None
+        (at,) = (db.row("roots_by_digest", digests[0]) if digests else None) or (None,)
     if at is None:
         return []
     known = sorted(lookup.ancestors(db, at))
     while len(known) < len(digests):
-        below = [n for n, digest in db.rows("steps_below", known[-1]) if digest == digests[len(known)]]
+        below = [n for n, digest in db.rows("child_digests", known[-1]) if digest == digests[len(known)]]
         if not below:
             break
         known.append(below[0])
@@ -113,9 +112,8 @@ def _split(entries: list[Entry]) -> list[list[Entry]]:
 
 def _unfinished(db: Database, session: int, n: int | None) -> int | None:
     """The turn of this session that was left at this message without a reply."""
-    row = db.row("step", n) if n is not None else None
-    turn = db.row("turn_span", row[4]) if row is not None and row[4] is not None else None
-    if row is None or turn is None:
+    header = lookup.header(db, n)
+    turn = header and lookup.span(db, header.turn)
+    if header is None or turn is None:
         return None
-    last, _, status, owner = turn
-    return int(row[4]) if last == n and owner == session and status != "complete" else None
+    return header.turn if turn.last == n and turn.session == session and turn.status != "complete" else None

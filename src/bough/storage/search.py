@@ -16,6 +16,7 @@ from bough.codec.decode import TURN, N, apart
 from bough.db import Database, Row
 from bough.errors import Corrupt
 from bough.model import Block, Hit, Media, Message, Node, Other, Text, Thinking, ToolCall, ToolResult
+from bough.storage.rows import IndexState
 
 Load: TypeAlias = Callable[[Sequence[Row]], list[Node]]
 
@@ -102,22 +103,19 @@ def _place(word: str, text: str, lowered: str) -> int:
 
 
 def is_behind(db: Database) -> bool:
-    row = db.row("search_state")
-    return row is not None and (row[0] < row[2] or row[1] != FORMAT)
+    index = state(db)
+    return index.indexed < index.newest or index.format != FORMAT
 
 
-def progress(db: Database) -> tuple[int, int]:
-    """Up to which number the index has come, and the newest there is."""
+def state(db: Database) -> IndexState:
     row = db.row("search_state")
     assert row is not None
-    return row[0], row[2]
+    return IndexState(*row)
 
 
 def index_page(db: Database, load: Load) -> bool:
     """Indexes the next messages, in the caller's transaction; says whether there may be more."""
-    row = db.row("search_state")
-    assert row is not None
-    indexed, index_format, newest = row
+    indexed, index_format, newest = state(db)
     if index_format != FORMAT:
         db.run("clear_index")
         indexed = 0

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bough.codec import column, json_list, json_text, session_infos
 from bough.db import Database, Value
 from bough.errors import Conflict
 from bough.model import Json, SessionInfo, ids, keys
 from bough.model.values import value
 from bough.storage import lookup, trash, turns
-from bough.storage.reach import reached_only_by
 
 
 @value
@@ -37,14 +38,14 @@ def find(db: Database, key: str) -> SessionInfo | None:
 
 def make_or_update(db: Database, key: str, given: Description, now: int) -> int:
     """The number of the session with this key, which says now what is given."""
-    row = db.row("session_number", key)
-    if row is None:
+    number = lookup.session_number(db, key)
+    if number is None:
         parsed = keys.parse_key(key)
-        parent = db.row("session_number", parsed.parent) if parsed.parent else None
-        return insert(db, key, given, now, parent=parent[0] if parent else None)
+        parent = lookup.session_number(db, parsed.parent) if parsed.parent else None
+        return insert(db, key, given, now, parent=parent)
     if not given.is_empty:
-        db.run("update_session", *given.columns, now, row[0])
-    return int(row[0])
+        db.run("update_session", *given.columns, now, number)
+    return number
 
 
 def insert(
@@ -58,7 +59,7 @@ def insert(
         agent or parsed.agent, model, extra, now, now,
     )  # fmt: skip
     assert row is not None
-    return int(row[0])
+    return int(*row)
 
 
 def fork(db: Database, at: str, key: str | None, title: str | None, source: str | None, now: int) -> str:
@@ -66,7 +67,7 @@ def fork(db: Database, at: str, key: str | None, title: str | None, source: str 
     head = lookup.number(db, at)
     origin = find(db, source) if source else None
     key = key or fork_key(db, origin.channel if origin else None)
-    if db.row("session_number", key):
+    if lookup.session_number(db, key):
         raise Conflict(f"There is a session {key!r} already; choose another key.")
     given = Description(title=title)
     if origin:
@@ -79,7 +80,7 @@ def fork_key(db: Database, channel: str | None) -> str:
     prefix = f"{channel}:fork:" if channel else "fork:"
 
     def used(wanted: list[str]) -> set[str]:
-        return {name for name in wanted if db.row("session_number", prefix + name)}
+        return {name for name in wanted if lookup.session_number(db, prefix + name)}
 
     return prefix + ids.mint_free(1, used)[0]
 
@@ -115,9 +116,8 @@ def delegate(db: Database, parent: str, child: str, agent: str, message: str | N
     """Makes a delegate's session, and remembers which session, and which message of it, it works for."""
     number = None if message is None else lookup.number(db, message)
     owner = turns.state(db, parent).n
-    row = db.row("session_number", child)
-    made = row[0] if row else insert(db, child, Description(agent=agent), now)
-    db.run("link_session", owner, number, made)
+    session = lookup.session_number(db, child) or insert(db, child, Description(agent=agent), now)
+    db.run("link_session", owner, number, session)
 
 
 def family(db: Database, key: str) -> list[turns.State]:
@@ -126,6 +126,28 @@ def family(db: Database, key: str) -> list[turns.State]:
     for member in members:
         members += [turns.state(db, child) for _, child in db.rows("child_sessions", member.n)]
     return members
+
+
+def reached_only_by(db: Database, sessions: Sequence[turns.State]) -> list[int]:
+    """The messages that go with these sessions: their paths and side branches.
+
+    Less the paths of messages that other sessions stand at, have added or have continued.
+    """
+    members = {session.n for session in sessions}
+    own: set[int] = set()
+    for session in sessions:
+        own |= {n for (n,) in db.rows("steps_of_session", session.n)}
+        if session.head is not None:
+            own |= set(lookup.ancestors(db, session.head))
+    everything = json_list(own)
+    needed = {at for n, at in db.rows("sessions_at", everything, None) if n not in members}
+    needed |= {n for n, session in db.rows("sessions_of_messages", everything) if session not in members}
+    needed |= {parent for parent, n in db.rows("children_of_any", everything) if n not in own}
+    kept: set[int] = set()
+    for n in needed:
+        if n not in kept:
+            kept |= set(lookup.ancestors(db, n))
+    return sorted(own - kept)
 
 
 def passing(db: Database, n: int) -> list[SessionInfo]:

@@ -14,12 +14,14 @@ from types import MappingProxyType
 from bough.codec import column, json_list, json_text, turn_info
 from bough.codec.digest import short_hash
 from bough.db import Database, Row
+from bough.db.rows import TurnRow
 from bough.errors import Busy, Conflict, Invalid, NotFound, Refused
 from bough.model import Json, Message, Status, Usage
 from bough.model.values import value, workpiece
 from bough.storage import lookup, partial
 from bough.storage.leases import is_dead
 from bough.storage.messages import Entry, Place, Saved, insert, names_for, place_of
+from bough.storage.rows import RunningTurn
 
 NO_REPLY = "No reply was added."
 UNFINISHED = "The reply was still being written."
@@ -130,7 +132,9 @@ def free(db: Database, key: str, now: int, names: Sequence[str] = ()) -> State:
         return session
     if is_leased(session, now):
         raise Busy(f"Session {key!r} is in the middle of another turn; wait for it, or fork.")
-    interrupt_abandoned(db, (session.lease_turn, session.n, session.lease_turn), now)
+    assert session.lease_turn is not None
+    turn = session.lease_turn, session.n, session.lease_turn, session.lease_owner, session.lease_until, session.key
+    interrupt_abandoned(db, RunningTurn(*turn), now)
     return state(db, key, names)
 
 
@@ -147,26 +151,29 @@ def is_leased(session: State, now: int) -> bool:
     return owner is not None and (session.lease_until or 0) > now and not is_dead(owner)
 
 
-def interrupt_abandoned(db: Database, row: Row, now: int) -> None:
-    """Puts aside a turn, by the beginning of a row of `running_turns`, whose writer went away."""
-    n, session, lease_turn, *_ = row
-    partial.settle(db, n, now)
-    db.run("end_turn", "interrupted", "The writer went away.", now, n)
-    if lease_turn == n:
-        db.run("drop_lease", session)
+def running(db: Database) -> list[RunningTurn]:
+    """The turns that are marked as running, whether their writers are alive or not."""
+    return [RunningTurn(*row) for row in db.rows("running_turns")]
 
 
-def is_abandoned(row: Row, now: int) -> bool:
-    """Whether a row of `running_turns` has lost its writer."""
-    n, _, lease_turn, owner, until = row
-    return bool(lease_turn != n or (until or 0) <= now or is_dead(owner or ""))
+def interrupt_abandoned(db: Database, turn: RunningTurn, now: int) -> None:
+    """Ends a turn whose writer went away."""
+    partial.settle(db, turn.n, now)
+    db.run("end_turn", "interrupted", "The writer went away.", now, turn.n)
+    if turn.lease_turn == turn.n:
+        db.run("drop_lease", turn.session)
+
+
+def is_abandoned(turn: RunningTurn, now: int) -> bool:
+    """Whether the writer of a running turn is gone, or has lost its lease."""
+    return turn.lease_turn != turn.n or (turn.lease_until or 0) <= now or is_dead(turn.lease_owner or "")
 
 
 def recover(db: Database, now: int) -> int:
     """Marks the turns whose writers died as interrupted; says how many there were."""
-    abandoned = [row for row in db.rows("running_turns") if is_abandoned(row, now)]
-    for row in abandoned:
-        interrupt_abandoned(db, row, now)
+    abandoned = [turn for turn in running(db) if is_abandoned(turn, now)]
+    for turn in abandoned:
+        interrupt_abandoned(db, turn, now)
     return len(abandoned)
 
 
@@ -198,13 +205,16 @@ def reopen(db: Database, key: str, turn: int, now: int, owner: str, lease: float
     """Takes up a turn that did not complete, where it was left."""
     session = free(db, key, now)
     row = db.row("turn", turn)
-    if row is None or row[1] != key:
+    info = None if row is None else turn_info(row)
+    if info is None or info.session != key:
         raise NotFound(f"Session {key!r} has no such turn.")
-    if row[2] == "complete":
-        raise Refused(f"Turn {row[0]!r} is complete; there is nothing to resume. Fork from it instead.")
+    if info.status == "complete":
+        raise Refused(f"Turn {info.id!r} is complete; there is nothing to resume. Fork from it instead.")
     opened = _reload(db, turn, session.n, owner)
     if opened.parent != session.head:
-        raise Conflict(f"Session {key!r} has moved on since turn {row[0]!r}; fork at {row[4]!r} to go on from there.")
+        raise Conflict(
+            f"Session {key!r} has moved on since turn {info.id!r}; fork at {info.last_id!r} to go on from there."
+        )
     db.run("reopen_turn", turn)
     db.run("take_lease", turn, owner, now + int(lease * 1_000_000), session.n)
     return opened
@@ -243,14 +253,15 @@ def finish(db: Database, turn: Opened, status: Status, error: str | None, now: i
         return "interrupted", "Someone took over, and put the turn aside."
     if partial.settle(db, turn.n, now) and status == "complete":
         status, error = "interrupted", UNFINISHED
-    last = db.row("step", turn.last)
-    if status == "complete" and (last is None or last[3] == "user"):
+    head, newest = row
+    last = lookup.header(db, turn.last)
+    if status == "complete" and (last is None or last.role == "user"):
         status, error = "interrupted", NO_REPLY
-    if status == "complete" and row[0] != turn.parent:
+    if status == "complete" and head != turn.parent:
         status, error = "interrupted", "The session moved on in the meantime."
     db.run("end_turn", status, column(error), now, turn.n)
     if status == "complete":
-        move_head(db, turn.session, turn.last, now, newest=row[1] == 1)
+        move_head(db, turn.session, turn.last, now, newest=newest == 1)
     db.run("drop_lease", turn.session)
     return status, error
 
@@ -298,19 +309,20 @@ def completed(db: Database, session: int, idempotency_key: str) -> int | None:
     row = db.row("turn_by_key", session, idempotency_key)
     if row is None:
         return None
-    if row[1] == "complete":
-        return int(row[0])
-    db.run("drop_idempotency_key", row[0])
+    turn, status = row
+    if status == "complete":
+        return int(turn)
+    db.run("drop_idempotency_key", turn)
     return None
 
 
 def turn_ids(db: Database, turn: int) -> list[str]:
     """The ids of a turn's messages, first to last."""
-    row = db.row("turn_span", turn)
-    assert row is not None
-    span = [n for n in lookup.ancestors(db, row[0]) if n >= turn]
-    by_number = lookup.ids_of(db, span)
-    return [by_number[n] for n in sorted(span)]
+    span = lookup.span(db, turn)
+    assert span is not None
+    numbers = [n for n in lookup.ancestors(db, span.last) if n >= turn]
+    by_number = lookup.ids_of(db, numbers)
+    return [by_number[n] for n in sorted(numbers)]
 
 
 def insert_turn(
@@ -323,10 +335,10 @@ def insert_turn(
 def turn_row(
     session: State, first: int, last: int, status: str, p: Provenance,
     idempotency_key: str | None, started: int, finished: int | None, error: str | None = None,
-) -> Row:  # fmt: skip
+) -> TurnRow:  # fmt: skip
     """The row of a turn that follows where the session stands."""
     u = p.usage
-    return (
+    return TurnRow(
         first, session.n, idempotency_key, session.head, last, status, p.model, p.provider, p.request_id,
         u.input_tokens, u.output_tokens, u.cached_tokens, u.reasoning_tokens, u.cost, p.context_tokens,
         p.instructions_digest, p.caller, p.caller_call, error and column(error), p.kept_metadata, started,
@@ -336,17 +348,17 @@ def turn_row(
 
 def look_again(db: Database, turn: Opened) -> tuple[Opened, Status]:
     """A turn as it is stored now, and its status."""
-    span = db.row("turn_span", turn.n)
+    span = lookup.span(db, turn.n)
     if span is None:
         raise NotFound(f"Turn {turn.id!r} was deleted.")
-    return _reload(db, turn.n, turn.session, turn.owner), span[2]
+    return _reload(db, turn.n, turn.session, turn.owner), span.status
 
 
 def _reload(db: Database, turn: int, session: int, owner: str, repeated: bool = False) -> Opened:
     row = db.row("turn", turn)
-    span = db.row("turn_span", turn)
+    span = lookup.span(db, turn)
     assert row is not None
     assert span is not None
     info = turn_info(row)
     provenance = Provenance(usage=info.usage, context_tokens=info.context_tokens, metadata=info.metadata or {})
-    return Opened(turn, row[0], session, span[1], span[0], owner, provenance, repeated)
+    return Opened(turn, info.id, session, span.parent, span.last, owner, provenance, repeated)

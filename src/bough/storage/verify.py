@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
@@ -12,10 +13,11 @@ from bough.db import Database, Row
 from bough.errors import BoughError, Corrupt
 from bough.model import Finding, Node
 from bough.protocols import Progress
-from bough.storage import turns
+from bough.storage import lookup, turns
 from bough.storage.outline import size
+from bough.storage.rows import RunningTurn, TrashContent
 from bough.storage.search import Load
-from bough.storage.trash import payload_blobs
+from bough.storage.trash_payload import unpack
 
 Found: TypeAlias = tuple[Finding, Callable[[], None] | None]
 
@@ -51,7 +53,7 @@ def _links(db: Database) -> Iterator[Found]:
     rows = db.rows("orphans")
     ids = {n: id_ for id_, n in rows}
     for id_, parent in rows:
-        if db.row("step", parent) is None:
+        if lookup.header(db, parent) is None:
             yield Finding("orphan", id_, "its parent is not in the store"), None
         else:
             yield Finding("cycle", id_, f"its parent {ids.get(parent, parent)} does not come before it"), None
@@ -105,15 +107,14 @@ def _node(rows: list[Row], load: Load) -> Node | BoughError:
 def _blobs(db: Database) -> Iterator[Found]:
     for id_, position in db.rows("missing_blobs"):
         yield Finding("missing_blob", id_, f"the content of block {position} is gone"), None
-    in_trash: dict[int, int] = {}
-    for id_, payload in db.rows("trash_payloads"):
+    in_trash: Counter[int] = Counter()
+    for entry in map(TrashContent._make, db.rows("trash_payloads")):
         try:
-            for n, count in payload_blobs(payload).items():
-                in_trash[n] = in_trash.get(n, 0) + count
+            in_trash.update(unpack(entry.payload).blobs)
         except Corrupt as error:
-            yield Finding("trash", id_, f"this entry cannot be read: {error}"), None
+            yield Finding("trash", entry.id, f"this entry cannot be read: {error}"), None
     for n, refs, held in db.rows("blob_counts"):
-        right = held + in_trash.get(n, 0)
+        right = held + in_trash[n]
         if refs != right:
             yield (
                 Finding("blob_count", f"blob {n}", f"held {right} times, counted {refs}"),
@@ -121,9 +122,10 @@ def _blobs(db: Database) -> Iterator[Found]:
             )
     last = 0
     while row := db.row("blob_page", last):
-        if row[0] <= last:
+        n, expected, _, encoding, stored = row
+        if n <= last:
             raise Corrupt("The list of blobs does not go on.")
-        last, expected, _, encoding, stored = row
+        last = n
         try:
             sound = full_hash(decompress(stored) if encoding == "zstd" else stored) == expected
         except ValueError:
@@ -136,8 +138,8 @@ def _sessions(db: Database) -> Iterator[Found]:
     for n, key in db.rows("dangling_heads"):
 
         def stand(n: int = n) -> None:
-            row = db.row("last_of_session", n)
-            turns.move_head(db, n, row[0] if row else None, 0)
+            (last,) = db.row("last_of_session", n) or (None,)
+            turns.move_head(db, n, last, 0)
 
         yield Finding("dangling_head", key, "it stands at a message that is not in the store"), stand
 
@@ -148,7 +150,7 @@ def _turns(db: Database, now: int) -> Iterator[Found]:
             Finding("broken_turn", f"turn {n}", "its messages are gone"),
             lambda n=n: db.run("delete_turns", f"[{n}]"),  # type: ignore[misc]
         )
-    if abandoned := sum(1 for row in db.rows("running_turns") if turns.is_abandoned(row, now)):
+    if abandoned := sum(1 for row in db.rows("running_turns") if turns.is_abandoned(RunningTurn(*row), now)):
         yield (
             Finding("abandoned_turn", f"{abandoned} turns", "they are marked as running, and their writers are gone"),
             lambda: _recover(db, now),

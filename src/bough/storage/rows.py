@@ -1,0 +1,71 @@
+"""The rows of statements that are read in more than one place, with their columns by name.
+
+The rows of whole tables are in `bough.db.rows`. Rows that one function reads are unpacked there.
+"""
+
+from typing import NamedTuple
+
+from bough.model import Status
+
+
+class MessageHeader(NamedTuple):
+    """What a message is to those before and after it: a row of `message_header`."""
+
+    n: int
+    parent: int | None
+    digest: bytes
+    role: str
+    turn: int | None
+    created_at: int
+    weight: int
+    summary: int | None
+
+
+class NumberedId(NamedTuple):
+    """A row of `numbers` or `numbers_by_prefix`."""
+
+    id: str
+    n: int
+
+
+class TurnSpan(NamedTuple):
+    """A row of `turn_span`: from which message to which a turn goes, and how it ended."""
+
+    last: int
+    parent: int | None
+    status: Status
+    session: int
+
+
+class ExternalTarget(NamedTuple):
+    """A row of `find_external`: what has a name, either of them; neither when it was deleted here."""
+
+    message: int | None
+    session: int | None
+
+
+class RunningTurn(NamedTuple):
+    """A row of `running_turns`: a turn that is being written, or was, and the lease of its session."""
+
+    n: int
+    session: int | None
+    lease_turn: int | None
+    lease_owner: str | None
+    lease_until: int | None
+    key: str | None
+
+
+class IndexState(NamedTuple):
+    """A row of `search_state`: how far the index has come, by which format, and the newest message."""
+
+    indexed: int
+    format: int
+    newest: int
+
+
+class TrashContent(NamedTuple):
+    """A row of `trash_entry`, `trash_holding`, `trash_payloads` or `trash_before`: an entry and its payload."""
+
+    n: int
+    id: str
+    payload: bytes

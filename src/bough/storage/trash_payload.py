@@ -1,0 +1,135 @@
+"""The payload of an entry of the trash: the rows that were deleted, as they were, and what else the deletion changed.
+
+A payload says of which schema its rows are and which columns they have, so that it can be read after the tables have
+got more. One without that was written by an older bough, and has the first columns of today.
+"""
+
+from __future__ import annotations
+
+import json
+from binascii import a2b_base64, b2a_base64
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from bough.codec.encode import NOTHING
+from bough.compress import compress, decompress
+from bough.db.migrations import VERSION
+from bough.db.rows import BlockRow, ExternalRow, MessageRow, SessionRow, TurnRow
+from bough.errors import Corrupt, SchemaTooNew
+from bough.model.values import value
+from bough.storage import blobs
+
+R = TypeVar("R")
+
+
+class MovedHead(NamedTuple):
+    """A session that stood at a deleted message, and where it stood before and after."""
+
+    session: int
+    before: int
+    after: int | None
+
+
+class CutTurn(NamedTuple):
+    """A turn that lost its end, and its last message before and after."""
+
+    turn: int
+    before: int
+    after: int
+
+
+TABLES: dict[str, type[Any]] = {
+    "messages": MessageRow,
+    "blocks": BlockRow,
+    "turns": TurnRow,
+    "externals": ExternalRow,
+    "sessions": SessionRow,
+    "moved": MovedHead,
+    "cut": CutTurn,
+}
+"""What a payload holds, by the names of `Deleted`. What an older one does not have is empty."""
+
+
+@value
+class Deleted:
+    """The rows of one entry."""
+
+    messages: Sequence[MessageRow] = ()
+    blocks: Sequence[BlockRow] = ()
+    turns: Sequence[TurnRow] = ()
+    externals: Sequence[ExternalRow] = ()
+    sessions: Sequence[SessionRow] = ()
+    moved: Sequence[MovedHead] = ()
+    cut: Sequence[CutTurn] = ()
+
+    @property
+    def blobs(self) -> Counter[int]:
+        """How often the rows hold each blob."""
+        return blobs.count([*self.messages, *self.blocks])
+
+    def renumbered(self, numbers: Mapping[int, int]) -> Deleted:
+        """With the numbers that the blobs have in another store."""
+        messages, blocks = blobs.renumber(self.messages, numbers), blobs.renumber(self.blocks, numbers)
+        return Deleted(messages, blocks, self.turns, self.externals, self.sessions, self.moved, self.cut)
+
+
+def pack(deleted: Deleted) -> bytes:
+    def plain(value: object) -> object:
+        if isinstance(value, bytes):
+            return {"$bytes": b2a_base64(value, newline=False).decode()}
+        raise TypeError(type(value))
+
+    columns = {name: cls._fields for name, cls in TABLES.items()}
+    rows = {name: getattr(deleted, name) for name in TABLES}
+    return compress(json.dumps({"schema": VERSION, "columns": columns, **rows}, default=plain).encode())
+
+
+def unpack(payload: bytes) -> Deleted:
+    """The rows of an entry, with the columns of today. Raises `Corrupt`, and `SchemaTooNew` for a newer entry."""
+
+    def hook(value: dict[str, Any]) -> Any:
+        return a2b_base64(value["$bytes"]) if "$bytes" in value else value
+
+    try:
+        stored: dict[str, Any] = json.loads(decompress(payload), object_hook=hook)
+        schema, columns = stored.get("schema", 0), stored.get("columns", {})
+        if schema <= VERSION:
+            if not schema:
+                _add_first_blocks(stored)
+            return Deleted(**{
+                name: _rows(cls, columns.get(name, cls._fields), stored.get(name, ())) for name, cls in TABLES.items()
+            })  # fmt: skip
+    except (ValueError, TypeError, LookupError, AttributeError) as problem:
+        raise Corrupt(
+            f"This entry of the trash is damaged: {problem}. It cannot be restored; a purge removes it."
+        ) from None
+    raise SchemaTooNew(
+        f"This entry of the trash was written by a newer bough (schema {schema}, this one knows {VERSION}); "
+        "upgrade bough to restore it. Nothing was changed."
+    )
+
+
+def _rows(cls: type[R], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[R]:
+    """Rows with their columns of today: what they lack has its default, and what there is no more is left out."""
+    fields: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
+    if tuple(columns) == fields:
+        return [cls(*row) for row in rows]
+    kept = [(place, name) for place, name in enumerate(columns) if name in fields]
+    return [cls(**{name: row[place] for place, name in kept}) for row in rows]
+
+
+# The columns of the first schema, in which the first block of a message was a row like the others.
+FIRST_MESSAGE_COLUMNS = 14
+MESSAGE, POSITION, CONTENT = 0, 1, 3
+
+
+def _add_first_blocks(stored: dict[str, Any]) -> None:
+    """Moves the first blocks of an entry of the first schema into the rows of their messages."""
+    messages, blocks = stored["messages"], stored["blocks"]
+    if not messages or len(messages[0]) > FIRST_MESSAGE_COLUMNS:
+        return
+    firsts = {row[MESSAGE]: row[CONTENT:] for row in blocks if row[POSITION] == 0}
+    stored["blocks"] = [row for row in blocks if row[POSITION] > 0]
+    further = Counter(row[MESSAGE] for row in stored["blocks"])
+    stored["messages"] = [[*row[:3], further[row[0]], *row[3:], *firsts.get(row[0], NOTHING)] for row in messages]
