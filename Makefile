@@ -30,6 +30,7 @@ fix: $(READY)
 	$(BIN)/ruff format .
 
 docs: $(READY)
+	$(BIN)/python -m bough.db.postgres.namespaces
 	$(BIN)/cog -r $(DOCS)
 
 bench: $(READY)

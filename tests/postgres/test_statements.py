@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +13,9 @@ import pytest
 
 import bough
 from bough.db import read_statements
-from bough.db.postgres.namespaces import TABLES, in_namespace
+from bough.db.postgres import namespaces
+from bough.db.postgres.namespaces import in_namespace
+from bough.db.postgres.schema import TABLES
 from bough.db.postgres.transaction import STATEMENTS
 
 OF_THE_ENGINE = {"settings", "queue", "evidence", "make_namespace", "blob_window"}
@@ -189,3 +193,22 @@ def test_a_schema_that_breaks_a_rule_is_caught(admin: psycopg.Connection[Any], c
 )
 def test_a_statement_that_breaks_a_rule_is_caught(admin: psycopg.Connection[Any], statement: str) -> None:
     assert trespasses(admin, statement)
+
+
+def test_the_file_of_statements_is_up_to_date() -> None:
+    with open(namespaces.FILE, encoding="utf-8") as file:
+        assert file.read() == namespaces.generate(), "run `make docs`"
+
+
+def without_spaces(statement: str) -> str:
+    return re.sub(r"\s*([()])\s*", r"\1", statement)
+
+
+def test_lines_and_margins_change_no_statement() -> None:
+    for name, statement in read_statements("postgres").items():
+        assert without_spaces(STATEMENTS[name]) == without_spaces(re.sub(" +", " ", in_namespace(statement))), name
+
+
+def test_a_running_program_does_not_load_the_generator() -> None:
+    script = "import bough.db.postgres.driver, sys; print('bough.db.postgres.namespaces' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, check=True).stdout == b"False\n"

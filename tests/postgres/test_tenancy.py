@@ -14,7 +14,7 @@ from psycopg import sql
 
 import bough
 from bough import Store, assistant, user
-from bough.db.postgres.namespaces import TABLES
+from bough.db.postgres.schema import TABLES
 from bough.db.postgres.tenancy import confine, distribute
 
 PASSWORD = "of a tenant"

@@ -104,14 +104,21 @@ def column_fragments() -> dict[str, str]:
 def read_statements(engine: str) -> dict[str, str]:
     """The named statements of an engine, with their fragments filled in."""
     text = read_text("queries.sql") + read_text(f"queries.{engine}.sql")
-    pieces = re.split(r"^-- (fragment|name): (\w+)\n", text, flags=re.MULTILINE)
-    found: dict[str, dict[str, str]] = {"fragment": column_fragments(), "name": {}}
-    for sort, name, body in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
-        found[sort][name] = " ".join(line for line in body.splitlines() if line and not line.startswith("--"))
+    fragments = column_fragments() | sections(text, "fragment")
 
     def fill(statement: str) -> str:
-        while (filled := re.sub(r"\{(\w+)\}", lambda match: found["fragment"][match[1]], statement)) != statement:
+        while (filled := re.sub(r"\{(\w+)\}", lambda match: fragments[match[1]], statement)) != statement:
             statement = filled
         return statement
 
-    return {name: fill(statement) for name, statement in found["name"].items()}
+    return {name: fill(statement) for name, statement in sections(text, "name").items()}
+
+
+def sections(text: str, kind: str) -> dict[str, str]:
+    """The texts below the lines `-- kind: name` of a file of SQL, on one line each and without comments."""
+    pieces = re.split(r"^-- (\w+): (\w+)\n", text, flags=re.MULTILINE)
+    return {
+        name: " ".join(line.strip() for line in body.splitlines() if line and not line.startswith("--"))
+        for found, name, body in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True)
+        if found == kind
+    }

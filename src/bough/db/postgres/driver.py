@@ -18,9 +18,8 @@ import psycopg
 from bough.db import NAMESPACE, PATIENCE, Row, StrPath, Value, fork_safety
 from bough.db.postgres import fulltext
 from bough.db.postgres.errors import is_lost
-from bough.db.postgres.namespaces import TABLES
 from bough.db.postgres.pool import Connection
-from bough.db.postgres.schema import is_distributed, migrate
+from bough.db.postgres.schema import TABLES, is_distributed, migrate
 from bough.db.postgres.server import Server, namespace_in
 from bough.db.postgres.transaction import WRITE, Snapshot, Transaction
 from bough.errors import Busy, Invalid, Refused, StorageError

@@ -10,6 +10,7 @@ from bough.db.postgres.pool import Connection
 from bough.errors import Refused, SchemaTooNew
 
 LOCK = 0x626F7567  # "boug"
+TABLES = re.findall(r"CREATE TABLE bough\.(\w+)", read_text("schema", "postgres.sql"))
 
 
 def migrate(connection: Connection, where: str, directory: StrPath | None = None) -> None:

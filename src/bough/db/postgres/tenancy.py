@@ -13,9 +13,8 @@ from hashlib import sha256
 from psycopg import sql
 
 from bough.db import PATIENCE
-from bough.db.postgres.namespaces import TABLES
 from bough.db.postgres.pool import Connection
-from bough.db.postgres.schema import is_distributed, migrate
+from bough.db.postgres.schema import TABLES, is_distributed, migrate
 from bough.db.postgres.server import Server
 from bough.errors import Refused
 

@@ -7,6 +7,7 @@ the same round trip as its first and its last statement.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from typing import Any
@@ -15,13 +16,16 @@ import psycopg
 from psycopg import sql
 from psycopg.pq import TransactionStatus
 
-from bough.db import Row, Value, read_statements
-from bough.db.postgres.namespaces import in_namespace, lists_in
+from bough.db import Row, Value, read_text, sections
 from bough.db.postgres.pool import Connection
 from bough.db.postgres.server import Server
 
-STATEMENTS = {name: in_namespace(statement) for name, statement in read_statements("postgres").items()}
-LISTS = {name: lists for name, statement in STATEMENTS.items() if (lists := lists_in(statement))}
+STATEMENTS = sections(read_text("postgres", "statements.sql"), "name")
+LISTS = {
+    name: {int(number) - 1 for number in re.findall(r"CAST\(\$(\d+) AS \w+\[\]\)", statement)}
+    for name, statement in STATEMENTS.items()
+}
+"""Which parameters, counted from 0 for the namespace, are arrays."""
 READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
 
@@ -97,7 +101,7 @@ class Transaction:
     def _bound(self, name: str, params: Sequence[Value]) -> list[Any]:
         """The namespace and the parameters; a list is an array here, without what no column can hold."""
         bound: list[Any] = [self._namespace, *params]
-        for place in LISTS.get(name, ()):
+        for place in LISTS[name]:
             bound[place] = [value for value in json.loads(bound[place]) if _is_holdable(value)]
         return bound
 
