@@ -543,7 +543,8 @@ def shape(connection: apsw.Connection) -> list[tuple[str, ...]]:
         "SELECT type, name, tbl_name, ifnull(sql, '') FROM sqlite_master "
         "WHERE name NOT LIKE 'sqlite_seq%' AND name NOT LIKE 'sqlite_stat%' ORDER BY type, name"
     )
-    return [(*row[:3], re.sub(r"\s+", " ", re.sub(r"--[^\n]*", "", row[3])).strip()) for row in rows]
+    plain = [(*row[:3], re.sub(r"\s+", " ", re.sub(r"--[^\n]*", "", row[3])).strip()) for row in rows]
+    return [(*row[:3], re.sub(r" ?([,()]) ?", r"\1", row[3])) for row in plain]
 
 
 def test_the_schema_is_the_sum_of_the_migrations() -> None:

@@ -15,7 +15,7 @@ from bough.errors import Refused, SchemaTooNew, StorageError
 
 APPLICATION_ID = 0x626F7567  # "boug"
 SCHEMA = os.path.join(HERE, "schema")
-VERSION = 3
+VERSION = 4
 
 
 def steps(engine: str, directory: StrPath | None = None) -> list[tuple[int, str]]:

@@ -60,6 +60,7 @@ CREATE TABLE bough.messages (
 );
 CREATE INDEX messages_parent ON bough.messages (namespace, parent) WHERE parent IS NOT NULL;
 CREATE INDEX messages_root ON bough.messages (namespace, digest) WHERE parent IS NULL;
+CREATE INDEX messages_label ON bough.messages (namespace, label) WHERE label IS NOT NULL;
 CREATE INDEX messages_blob ON bough.messages (namespace, blob) WHERE blob IS NOT NULL;
 -- Last: a planner that knows nothing of a table yet takes the newest of the indexes that begin alike, also for checking
 -- references, and a connection that fills an empty database would read all of it for each row.
@@ -110,6 +111,8 @@ CREATE TABLE bough.sessions (
     extra          text,
     created_at     bigint NOT NULL,
     updated_at     bigint NOT NULL,
+    pinned_at      bigint,
+    expires_after  bigint,
     PRIMARY KEY (namespace, n),
     UNIQUE (namespace, key)
 );
@@ -149,11 +152,76 @@ CREATE UNIQUE INDEX turns_idempotency ON bough.turns (namespace, session, idempo
     WHERE idempotency_key IS NOT NULL;
 CREATE INDEX turns_running ON bough.turns (namespace, n) WHERE status = 'running';
 
+CREATE TABLE bough.replies (
+    namespace        text COLLATE "C" NOT NULL,
+    message          bigint NOT NULL,
+    turn             bigint,
+    session          bigint NOT NULL,
+    model            text COLLATE "C",
+    provider         text COLLATE "C",
+    request_id       text,
+    input_tokens     bigint,
+    output_tokens    bigint,
+    cached_tokens    bigint,
+    reasoning_tokens bigint,
+    cost             double precision,
+    started_at       bigint,
+    first_token_at   bigint,
+    finished_at      bigint NOT NULL,
+    PRIMARY KEY (namespace, message)
+);
+
 CREATE TABLE bough.sketches (
     namespace text COLLATE "C" NOT NULL,
     turn      bigint NOT NULL,
     content   text NOT NULL,
     PRIMARY KEY (namespace, turn)
+);
+
+CREATE TABLE bough.documents (
+    namespace  text COLLATE "C" NOT NULL,
+    session    bigint NOT NULL,
+    name       text COLLATE "C" NOT NULL,
+    revision   bigint NOT NULL,
+    json       text,
+    bytes      bytea,
+    updated_at bigint NOT NULL,
+    PRIMARY KEY (namespace, session, name)
+);
+
+CREATE TABLE bough.directories (
+    namespace text COLLATE "C" NOT NULL,
+    path      text COLLATE "C" NOT NULL,
+    session   bigint NOT NULL,
+    at        bigint NOT NULL,
+    PRIMARY KEY (namespace, path)
+);
+
+CREATE TABLE bough.pins (
+    namespace text COLLATE "C" NOT NULL,
+    message   bigint NOT NULL,
+    at        bigint NOT NULL,
+    PRIMARY KEY (namespace, message)
+);
+
+CREATE TABLE bough.changes (
+    namespace text COLLATE "C" NOT NULL,
+    n         bigint NOT NULL,
+    at        bigint NOT NULL,
+    kind      text COLLATE "C" NOT NULL,
+    session   text COLLATE "C",
+    message   text COLLATE "C",
+    PRIMARY KEY (namespace, n)
+);
+
+CREATE TABLE bough.journal (
+    namespace text COLLATE "C" NOT NULL,
+    n         bigint NOT NULL,
+    at        bigint NOT NULL,
+    verb      text COLLATE "C" NOT NULL,
+    session   text COLLATE "C",
+    inverse   text NOT NULL,
+    PRIMARY KEY (namespace, n)
 );
 
 CREATE TABLE bough.trash (

@@ -33,6 +33,7 @@ CREATE TABLE messages (
 ) STRICT;
 CREATE INDEX messages_parent ON messages (parent) WHERE parent <> n - 1; -- the others are beside their parents
 CREATE INDEX messages_root ON messages (digest) WHERE parent IS NULL;
+CREATE INDEX messages_label ON messages (label) WHERE label IS NOT NULL;
 CREATE INDEX messages_blob ON messages (blob) WHERE blob IS NOT NULL;
 
 CREATE TABLE blocks (                   -- every block after the first, which is in the row of its message
@@ -87,7 +88,9 @@ CREATE TABLE sessions (
     lease_until    INTEGER,
     extra          TEXT,
     created_at     INTEGER NOT NULL,
-    updated_at     INTEGER NOT NULL
+    updated_at     INTEGER NOT NULL,
+    pinned_at      INTEGER,
+    expires_after  INTEGER              -- microseconds without use after which `clean` takes it
 ) STRICT;
 CREATE INDEX sessions_activity ON sessions (activity);
 CREATE INDEX sessions_parent ON sessions (parent) WHERE parent IS NOT NULL;
@@ -99,7 +102,7 @@ CREATE TABLE turns (
     idempotency_key     TEXT,
     parent              INTEGER,             -- n of the message it continues
     last                INTEGER NOT NULL,    -- n of its last message
-    status              TEXT NOT NULL,       -- running, complete, interrupted, failed
+    status              TEXT NOT NULL,       -- running, complete, stopped, interrupted, failed
     model               TEXT,
     provider            TEXT,
     request_id          TEXT,
@@ -122,9 +125,63 @@ CREATE INDEX turns_session ON turns (session);
 CREATE UNIQUE INDEX turns_idempotency ON turns (session, idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE INDEX turns_running ON turns (n) WHERE status = 'running';
 
+CREATE TABLE replies (                  -- one row per provider reply; the figures of a turn are the sums of these
+    message          INTEGER PRIMARY KEY, -- n of the reply; of the turn's first message: what was spent before it
+    turn             INTEGER,           -- n of its turn; NULL for a summary, which no turn added
+    session          INTEGER NOT NULL,  -- n of the session that paid for it
+    model            TEXT,
+    provider         TEXT,
+    request_id       TEXT,
+    input_tokens     INTEGER,
+    output_tokens    INTEGER,
+    cached_tokens    INTEGER,
+    reasoning_tokens INTEGER,
+    cost             REAL,
+    started_at       INTEGER,           -- when the request was sent, if it is known
+    first_token_at   INTEGER,
+    finished_at      INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE sketches (                 -- what has come so far of a reply that is still being written
     turn    INTEGER PRIMARY KEY,
     content TEXT NOT NULL               -- JSON: the label, and pairs of a block's type and its text
+) STRICT;
+
+CREATE TABLE documents (                -- small JSON or bytes kept with a session, by name
+    session    INTEGER NOT NULL,
+    name       TEXT NOT NULL,
+    revision   INTEGER NOT NULL,        -- counts the writes: compare-and-set
+    json       TEXT,                    -- one of these two
+    bytes      BLOB,
+    updated_at INTEGER NOT NULL,
+    PRIMARY KEY (session, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE directories (              -- what each directory last talked to
+    path    TEXT PRIMARY KEY,
+    session INTEGER NOT NULL,
+    at      INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE pins (
+    message INTEGER PRIMARY KEY,
+    at      INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE changes (                  -- every change in one order; the oldest are pruned, the newest never
+    n       INTEGER PRIMARY KEY,
+    at      INTEGER NOT NULL,
+    kind    TEXT NOT NULL,
+    session TEXT,                       -- its key, which outlives it
+    message TEXT                        -- its id, likewise
+) STRICT;
+
+CREATE TABLE journal (                  -- what undo() can take back
+    n       INTEGER PRIMARY KEY,
+    at      INTEGER NOT NULL,
+    verb    TEXT NOT NULL,
+    session TEXT,
+    inverse TEXT NOT NULL               -- JSON: what takes it back
 ) STRICT;
 
 CREATE TABLE trash (
