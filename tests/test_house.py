@@ -159,6 +159,20 @@ def test_using_bough_imports_nothing_heavy() -> None:
     assert not heavy & loaded
 
 
+def callers(name: str) -> set[str]:
+    """The files in which a function or method of this name is called."""
+    found = set()
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and name in (getattr(node.func, "id", ""), getattr(node.func, "attr", "")):
+                found.add(str(path.relative_to(SOURCE)))
+    return found
+
+
+def test_every_message_that_is_stored_passes_one_function() -> None:
+    assert callers("draft") == {"storage/messages.py"}
+
+
 def test_every_statement_has_a_user() -> None:
     from bough.db import read_statements
 

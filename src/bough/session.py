@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from bough.codec.digest import chain
-from bough.codec.encode import draft
 from bough.errors import Busy, Conflict, Invalid, NotFound, Refused
 from bough.model import Json, Message, Node, SessionInfo, Status, Totals, TurnInfo, Usage, ids, keys, user
 from bough.model.tree import old_part, turn_starts
 from bough.storage import lookup, sessions, turns
 from bough.storage.leases import hold, let_go, new_owner
-from bough.storage.messages import Entry, drafted_late, insert, one_after_another
+from bough.storage.messages import insert
 from bough.storage.turns import LEASE, Provenance, dialog_size
 from bough.turn import Turn
 
@@ -151,15 +150,13 @@ class Session:
         """One try at opening a turn; it raises `Busy` instead of waiting."""
         db, owner = self.store.db, new_owner(self.store.db.shared)
         first = user(message) if isinstance(message, str) else message or user()
-        prepared = draft(first)
+        (entry,) = self.store.prepare([first], self.label)
 
         def open_(now: int) -> turns.Opened:
             if resume is not None:
                 return turns.reopen(db, self.key, lookup.number(db, resume), now, owner, lease)
             given.caller, given.caller_call = self._caller_numbers()
-            return turns.open_turn(
-                db, self.key, Entry(first, prepared, label=self.label), now, owner, lease, given, key
-            )
+            return turns.open_turn(db, self.key, entry, now, owner, lease, given, key)
 
         def once() -> Turn:
             hold(owner)
@@ -190,7 +187,7 @@ class Session:
         With `after`, only if the session still stands at that message: otherwise `Conflict`. Raises `Busy` when another
         turn stays open for longer than `wait`, and `Invalid` for a turn that ends with the user's words.
         """
-        entries = one_after_another(list(messages), self.label)
+        entries = self.store.prepare(messages, self.label)
         given = Provenance(model, provider, request_id, instructions=instructions, metadata=metadata or {})
         if usage is not None:
             alone = sum(entry.message.role == "assistant" for entry in entries) == 1
@@ -213,7 +210,8 @@ class Session:
         from bough.storage.record import look_ahead, record
 
         db, messages = self.store.db, [item.message if isinstance(item, Node) else item for item in dialog]
-        entries, digests, given = drafted_late(messages, self.label), chain(messages), Provenance(model)
+        entries, given = self.store.prepare(messages, self.label, lazy=True), Provenance(model)
+        digests = chain([entry.message for entry in entries])
         look_ahead(db, self.key, entries, digests)
 
         def save(now: int) -> list[str]:
@@ -236,7 +234,8 @@ class Session:
             return None
         summary = summarize(old)
         message = user(summary) if isinstance(summary, str) else summary
-        entry = Entry(message, draft(message), label=self.label, kind="summary")
+        (entry,) = self.store.prepare([message], self.label)
+        entry.kind = "summary"
 
         def add(now: int) -> str:
             db = self.store.db

@@ -7,12 +7,11 @@ Transactions begin and end here. What happens inside one is in the module of its
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from bough import codec
 from bough.codec import column, decode, json_list
-from bough.codec.encode import draft
 from bough.db import Database, Row, StrPath
 from bough.db.rows import ExternalRow
 from bough.errors import Corrupt, Invalid, NotFound, Refused
@@ -22,6 +21,7 @@ from bough.model import (
     Headline,
     Hit,
     Json,
+    Message,
     Node,
     Save,
     SessionInfo,
@@ -34,7 +34,8 @@ from bough.model.ids import AFTER_ALL, check_id, names
 from bough.model.keys import parse_key
 from bough.model.tree import Tree, grow
 from bough.session import Session
-from bough.storage import lookup, messages, outline, search, sessions, trash, turns
+from bough.storage import lookup, outline, search, sessions, trash, turns
+from bough.storage.messages import Entry, Saved, insert, prepare
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -78,26 +79,28 @@ class Store:
     # Messages -------------------------------------------------------------------------------------------------------
 
     def save_messages(self, saves: Sequence[Save]) -> list[str]:
-        """Saves all of them or none; their ids, in the same order. Raises `NotFound` for a parent that is not there."""
-        entries = [
-            messages.Entry(save.message, draft(save.message), label=save.label, created_at=save.created_at)
-            for save in saves
-        ]
-        places = {id(save): place for place, save in enumerate(saves)}
-        wanted = {check_id(parent) for save in saves if not isinstance(parent := save.parent_id, (Save, type(None)))}
+        """Saves all of them or none; their ids, in the same order.
 
-        def work(now: int) -> messages.Saved:
-            numbers = lookup.numbers(self.db, sorted(wanted))
-            for place, (save, entry) in enumerate(zip(saves, entries, strict=True)):
-                if isinstance(save.parent_id, Save):
-                    entry.after = places.get(id(save.parent_id))
-                    if entry.after is None or entry.after >= place:
-                        raise Invalid("A parent must come before its child in the same call; nothing was saved.")
-                elif save.parent_id is not None:
-                    entry.parent = numbers[save.parent_id]
-            return messages.insert(self.db, entries, now)
+        Raises `NotFound` for an unknown parent, and `Invalid` for a parent that comes after its child or for a message
+        that cannot be stored.
+        """
+        entries = self.prepare([save.message for save in saves])
+        indexes = {id(save): index for index, save in enumerate(saves)}
+        for index, (save, entry) in enumerate(zip(saves, entries, strict=True)):
+            entry.label, entry.created_at = save.label, save.created_at
+            entry.after = indexes.get(id(save.parent_id), index) if isinstance(save.parent_id, Save) else None
+            if entry.after is not None and entry.after >= index:
+                raise Invalid("A parent must come before its child in the same call; nothing was saved.")
+        parents = [None if isinstance(save.parent_id, Save) else save.parent_id for save in saves]
+        wanted = sorted({check_id(parent) for parent in parents if parent is not None})
 
-        return self.write(work).ids if entries else []
+        def insert_all(now: int) -> Saved:
+            numbers = lookup.numbers(self.db, wanted)
+            for parent, entry in zip(parents, entries, strict=True):
+                entry.parent = None if parent is None else numbers[parent]
+            return insert(self.db, entries, now)
+
+        return self.write(insert_all).ids if entries else []
 
     def get_messages(self, ids: Sequence[str]) -> list[Node]:
         """The messages with these ids, in this order. Raises `NotFound` naming the ones that are not there."""
@@ -380,7 +383,7 @@ class Store:
         """
         from bough.ingest.bring_in import bring_in
 
-        return bring_in(self.db, self.write, told, again, dry_run)
+        return bring_in(self.db, self.prepare, self.write, told, again, dry_run)
 
     # Search ---------------------------------------------------------------------------------------------------------
 
@@ -476,6 +479,10 @@ class Store:
     def write(self, work: Callable[[int], T]) -> T:
         """Does work in one transaction, with one `now` for all of it."""
         return self.db.transact(lambda: work(self.clock()))
+
+    def prepare(self, messages: Iterable[Message], label: str | None = None, *, lazy: bool = False) -> list[Entry]:
+        """The way into the store that every verb takes; see `storage.messages.prepare`."""
+        return prepare(messages, label, lazy=lazy)
 
     def load(self, rows: Sequence[Row]) -> list[Node]:
         """The nodes of these rows."""

@@ -12,7 +12,7 @@ from bough.model import Json, Message, Node, Status, TurnInfo, Usage, assistant
 from bough.model.values import replace
 from bough.storage import lookup, turns
 from bough.storage.leases import let_go
-from bough.storage.messages import Entry, one_after_another
+from bough.storage.messages import Entry
 
 if TYPE_CHECKING:
     from typing import Self
@@ -106,7 +106,7 @@ class Turn:
         messages, told = read(reply)
         if raw is not None and messages:
             messages[0] = replace(messages[0], envelope=raw)
-        entries, counted = one_after_another(messages, self.session.label), usage or told.usage
+        entries, counted = store.prepare(messages, self.session.label), usage or told.usage
         with self._writing():
             p = self._opened.provenance
             news = replace(
@@ -150,11 +150,10 @@ class Turn:
         error, and the turn is put aside. Raises `Invalid` for blocks other than text and thinking.
         """
         store, message = self.session.store, assistant(reply) if isinstance(reply, str) else reply
+        (entry,) = store.prepare([message], self.session.label, lazy=True)
         with self._writing():
             if self.status == "running":
-                store.write(
-                    lambda now: turns.sketch(store.db, self._opened, message, self.session.label, now, self._lease)
-                )
+                store.write(lambda now: turns.sketch(store.db, self._opened, entry, now, self._lease))
 
     def delegate(
         self, agent: str, run_id: str | None = None, *, call_id: str | None = None, own: bool = False

@@ -11,8 +11,8 @@ import pytest
 from bough import Media, Node, Save, Text, Thinking, assistant, user
 from bough.codec.digest import what_was_said, words_said
 from bough.codec.encode import draft
-from bough.model.values import late_maker, replace, value
-from bough.storage.messages import Entry
+from bough.model.values import lazy_maker, replace, value
+from bough.storage.messages import prepare
 
 
 def test_a_value_cannot_be_changed() -> None:
@@ -75,8 +75,8 @@ def test_values_are_copied_pickled_matched_and_shown() -> None:
     assert repr(Text("a")) == "Text(text='a', extra=None, raw=None)"
 
 
-def test_a_workpiece_can_be_changed_and_not_hashed() -> None:
-    entry = Entry(user("a"), draft(user("a")))
+def test_a_mutable_record_can_be_changed_and_not_hashed() -> None:
+    (entry,) = prepare([user("a")])
     entry.parent = 7
     assert entry.parent == 7
     with pytest.raises(TypeError):
@@ -96,22 +96,22 @@ def test_threads_that_make_the_first_value_of_a_class_together_make_the_same() -
 
 @value
 class Letter:
-    """A value whose words are read late."""
+    """A value whose words are lazy."""
 
     sender: str
     words: str
     pages: int = 1
-    late = "words"
+    lazy = "words"
 
 
-def test_a_late_field_is_worked_out_once_and_only_when_it_is_looked_at() -> None:
+def test_a_lazy_field_is_computed_once_and_only_when_it_is_used() -> None:
     opened: list[str] = []
 
     def open_(envelope: str) -> str:
         opened.append(envelope)
         return envelope.upper()
 
-    letter = late_maker(Letter)(Letter, "me", (open_, "hello"), 2)
+    letter = lazy_maker(Letter)(Letter, "me", (open_, "hello"), 2)
     assert (letter.sender, letter.pages, opened) == ("me", 2, [])
     assert (letter.words, letter.words, opened) == ("HELLO", "HELLO", ["hello"])
     with pytest.raises(AttributeError, match="immutable"):
@@ -120,30 +120,30 @@ def test_a_late_field_is_worked_out_once_and_only_when_it_is_looked_at() -> None
         letter.stamp  # noqa: B018
 
 
-def test_a_late_value_is_like_any_other() -> None:
-    def late(sender: str, words: str) -> Letter:
-        made: Letter = late_maker(Letter)(Letter, sender, (str.upper, words))
+def test_a_lazy_value_is_like_any_other() -> None:
+    def lazy(sender: str, words: str) -> Letter:
+        made: Letter = lazy_maker(Letter)(Letter, sender, (str.upper, words))
         return made
 
-    assert late("me", "hello") == Letter("me", "HELLO")
-    assert hash(late("me", "hello")) == hash(Letter("me", "HELLO"))
-    assert repr(late("me", "hello")) == "Letter(sender='me', words='HELLO', pages=1)"
-    assert pickle.loads(pickle.dumps(late("me", "hello"))) == Letter("me", "HELLO")
-    assert copy.copy(late("me", "hello")) == replace(late("me", "hello"), words="HELLO")
+    assert lazy("me", "hello") == Letter("me", "HELLO")
+    assert hash(lazy("me", "hello")) == hash(Letter("me", "HELLO"))
+    assert repr(lazy("me", "hello")) == "Letter(sender='me', words='HELLO', pages=1)"
+    assert pickle.loads(pickle.dumps(lazy("me", "hello"))) == Letter("me", "HELLO")
+    assert copy.copy(lazy("me", "hello")) == replace(lazy("me", "hello"), words="HELLO")
 
 
-def test_a_late_field_that_cannot_be_worked_out_says_so_every_time() -> None:
-    letter = late_maker(Letter)(Letter, "me", (int, "no number"))
+def test_a_lazy_field_that_cannot_be_computed_says_so_every_time() -> None:
+    letter = lazy_maker(Letter)(Letter, "me", (int, "no number"))
     for _ in range(2):
         with pytest.raises(ValueError, match="no number"):
             letter.words  # noqa: B018
 
 
-def test_threads_that_look_at_a_late_field_together_see_the_same() -> None:
-    late = late_maker(Letter)
+def test_threads_that_look_at_a_lazy_field_together_see_the_same() -> None:
+    lazy = lazy_maker(Letter)
     with ThreadPoolExecutor(8) as threads:
         for number in range(200):
-            letter = late(Letter, "me", (str.upper, f"hello {number}"))
+            letter = lazy(Letter, "me", (str.upper, f"hello {number}"))
             assert set(threads.map(lambda _, letter=letter: letter.words, range(8))) == {f"HELLO {number}"}
 
 

@@ -13,14 +13,14 @@ from bough.compress import decompress
 from bough.db import Row
 from bough.errors import Corrupt
 from bough.model import Block, Json, Media, Message, Node, Other, Text, Thinking, ToolCall, ToolResult
-from bough.model.values import late_maker, maker
+from bough.model.values import lazy_maker, maker
 
 # Values are made directly where there are thousands of them: calling the class first takes half as long again.
 new_text: Callable[..., Text] = maker(Text)
 new_call: Callable[..., ToolCall] = maker(ToolCall)
 new_result: Callable[..., ToolResult] = maker(ToolResult)
 new_message: Callable[..., Message] = maker(Message)
-new_node: Callable[..., Node] = late_maker(Node)
+new_node: Callable[..., Node] = lazy_maker(Node)
 
 # The columns of the `load` fragment.
 (

@@ -9,15 +9,15 @@ from __future__ import annotations
 from copy import copy
 
 from bough.codec import column, json_list, json_text
-from bough.codec.digest import digest
-from bough.codec.encode import Draft
+from bough.codec.digest import link
 from bough.db import Database
 from bough.ingest import sessions
-from bough.ingest.batches import draft_messages
+from bough.ingest.batches import Prepare, prepare_messages
 from bough.ingest.matching import KnownMessage
 from bough.model import ExternalName, Node, SessionInfo, TurnInfo
 from bough.model.ids import is_id, is_plain
 from bough.model.imported import Conversation, ImportResult, Outcome, Record, Skipped
+from bough.model.values import replace
 from bough.storage import lookup, turns
 from bough.storage.messages import Entry, insert, next_number
 
@@ -47,15 +47,15 @@ class ArchiveIngestion:
         """None: only `store` compares records with the store."""
         return None
 
-    def prepare(self, records: list[Record]) -> dict[str, Draft]:
+    def prepare(self, records: list[Record], prepare: Prepare) -> dict[str, Entry]:
         """The messages among some records, hashed and compressed."""
-        return draft_messages(nodes_of(records), self.skipped)
+        return prepare_messages(nodes_of(records), prepare, self.skipped)
 
-    def store(self, records: list[Record], drafts: dict[str, Draft], now: int) -> ArchiveIngestion:
+    def store(self, records: list[Record], entries: dict[str, Entry], now: int) -> ArchiveIngestion:
         """The state after some records are stored. `self` stays as it is: transactions are retried."""
         after = copy(self)
-        if nodes := [node for node in nodes_of(records) if node.id in drafts]:
-            after._add(nodes, drafts, now)
+        if nodes := [node for node in nodes_of(records) if node.id in entries]:
+            after._add(nodes, entries, now)
         for record in records:
             match record:
                 case SessionInfo():
@@ -108,7 +108,7 @@ class ArchiveIngestion:
         imported = self.db.rows("brought", SOURCE, wanted)
         return own | {id: KnownMessage(n, digest) for id, n, digest, _ in imported}
 
-    def _add(self, nodes: list[Node], drafts: dict[str, Draft], now: int) -> None:
+    def _add(self, nodes: list[Node], prepared: dict[str, Entry], now: int) -> None:
         stored, first = self._stored(nodes), next_number(self.db)
         numbers: dict[str, int | None] = {}
         digests: dict[int | None, bytes] = {None: b""}
@@ -117,14 +117,14 @@ class ArchiveIngestion:
             if node.id in numbers:
                 continue
             parent = self._number_of(node.parent_id, numbers, stored)
-            own_digest = digest(node.message, self._digest(parent, digests))
+            own_digest = link(self._digest(parent, digests), prepared[node.id].draft.said)
             if (known := stored.get(node.id)) and (match := self._match(known, own_digest, parent, first)):
                 numbers[node.id] = match.n if match.n is not None else parent
                 self.known += 1
                 continue
             n = numbers[node.id] = first + len(entries)
             digests[n] = own_digest
-            entry = self._entry(node, drafts[node.id], numbers, stored)
+            entry = self._entry(node, prepared[node.id], numbers, stored)
             entry.parent, entry.after = (None, parent - first) if parent and parent >= first else (parent, None)
             entries.append(entry)
         self._insert(entries, {id: n for id, n in numbers.items() if n is not None and n >= first}, now)
@@ -143,12 +143,12 @@ class ArchiveIngestion:
         return KnownMessage(siblings[0], digest) if siblings else None
 
     def _entry(
-        self, node: Node, draft: Draft, numbers: dict[str, int | None], stored: dict[str, KnownMessage]
+        self, node: Node, entry: Entry, numbers: dict[str, int | None], stored: dict[str, KnownMessage]
     ) -> Entry:
-        return Entry(
-            node.message, draft, label=node.label, created_at=node.created_at, kind=node.kind,
+        return replace(
+            entry, label=node.label, created_at=node.created_at, kind=node.kind,
             covers=self._number_of(node.covers, numbers, stored), turn=self._number_of(node.turn_id, numbers, stored),
-            name=node.id if is_id(node.id) else None,
+            id=node.id if is_id(node.id) else None,
         )  # fmt: skip
 
     def _insert(self, entries: list[Entry], names: dict[str, int], now: int) -> None:

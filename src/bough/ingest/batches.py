@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol, TypeAlias, TypeVar
 
-from bough.codec.encode import Draft, draft
 from bough.errors import Invalid
 from bough.model import Block, Media, Message, Node, Text, Thinking, ToolCall, ToolResult
 from bough.model.imported import ImportedMessage, ImportResult, Skipped
+from bough.storage.messages import Entry
 
 MESSAGES = 500
 BYTES = 4_000_000
@@ -17,6 +17,7 @@ SMALL_BLOCK = 200
 """Assumed size of a block without text or data."""
 
 T = TypeVar("T")
+Prepare: TypeAlias = Callable[[list[Message]], list[Entry]]
 
 
 class Ingestion(Protocol):
@@ -32,10 +33,10 @@ class Ingestion(Protocol):
     def skip_known(self, batch: list[Any]) -> Ingestion | None:
         """The state after a batch that is stored already; None if the batch may have something new."""
 
-    def prepare(self, batch: list[Any]) -> dict[str, Draft]:
+    def prepare(self, batch: list[Any], prepare: Prepare) -> dict[str, Entry]:
         """The messages of a batch that may be new, hashed and compressed, by id. Runs before the transaction."""
 
-    def store(self, batch: list[Any], drafts: dict[str, Draft], now: int) -> Ingestion:
+    def store(self, batch: list[Any], entries: dict[str, Entry], now: int) -> Ingestion:
         """Stores a batch in a transaction; the state afterwards. `self` stays as it is: transactions are retried."""
 
     def preview(self, batch: list[Any]) -> None:
@@ -87,9 +88,11 @@ def note_skipped(skipped: list[Skipped], one: Skipped) -> None:
     skipped.append(one if len(skipped) < SKIPPED_WITH_CONTENT else Skipped(one.place, one.reason))
 
 
-def draft_messages(messages: Iterable[ImportedMessage | Node], skipped: list[Skipped]) -> dict[str, Draft]:
+def prepare_messages(
+    messages: Iterable[ImportedMessage | Node], prepare: Prepare, skipped: list[Skipped]
+) -> dict[str, Entry]:
     """Messages hashed and compressed, by id. Invalid ones are skipped, and so is a second message with the same id."""
-    drafts: dict[str, Draft] = {}
+    entries: dict[str, Entry] = {}
     first: dict[str, Message] = {}
     for one in messages:
         if first.setdefault(one.id, one.message) is not one.message:
@@ -98,7 +101,7 @@ def draft_messages(messages: Iterable[ImportedMessage | Node], skipped: list[Ski
                 note_skipped(skipped, Skipped(one.id, "Left out: another message has the same id."))
             continue
         try:
-            drafts[one.id] = draft(one.message)
+            (entries[one.id],) = prepare([one.message])
         except (Invalid, RecursionError) as error:
             note_skipped(skipped, Skipped(one.id, str(error)))
-    return drafts
+    return entries

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from bough.db import Database
 from bough.ingest.archive import ArchiveIngestion
-from bough.ingest.batches import Ingestion, batches
+from bough.ingest.batches import Ingestion, Prepare, batches
 from bough.ingest.conversation import ConversationIngestion
 from bough.model.imported import Archive, Conversation, ImportResult
 
@@ -16,7 +16,12 @@ Write: TypeAlias = Callable[[Callable[[int], Any]], Any]
 
 
 def bring_in(
-    db: Database, write: Write, source: Conversation | Archive, again: bool = False, dry_run: bool = False
+    db: Database,
+    prepare: Prepare,
+    write: Write,
+    source: Conversation | Archive,
+    again: bool = False,
+    dry_run: bool = False,
 ) -> ImportResult:
     """Imports a conversation or an archive."""
     ingestion: Ingestion = (
@@ -30,12 +35,13 @@ def bring_in(
             ingestion.preview(batch)
         else:
             # A repeated import is mostly known batches: they are recognised by reading, without the write lock.
-            ingestion = ingestion.skip_known(batch) or _store(ingestion, batch, write)
+            ingestion = ingestion.skip_known(batch) or _store(ingestion, batch, prepare, write)
     result: ImportResult = ingestion.preview_result() if dry_run else write(ingestion.finish)
     return result
 
 
-def _store(ingestion: Ingestion, batch: list[Any], write: Write) -> Ingestion:
-    drafts = ingestion.prepare(batch)  # hashing and compressing take longest, so they happen outside the transaction
-    stored: Ingestion = write(lambda now: ingestion.store(batch, drafts, now))
+def _store(ingestion: Ingestion, batch: list[Any], prepare: Prepare, write: Write) -> Ingestion:
+    # Hashing and compressing take longest, so they happen outside the transaction.
+    entries = ingestion.prepare(batch, prepare)
+    stored: Ingestion = write(lambda now: ingestion.store(batch, entries, now))
     return stored

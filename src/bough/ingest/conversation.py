@@ -10,20 +10,19 @@ from __future__ import annotations
 from copy import copy
 
 from bough.codec import column, json_list
-from bough.codec.encode import Draft
 from bough.db import Database
 from bough.ingest import sessions
-from bough.ingest.batches import draft_messages, note_skipped
+from bough.ingest.batches import Prepare, note_skipped, prepare_messages
 from bough.ingest.matching import KnownMessage, find_replay, has_grown
 from bough.ingest.turns import ImportedTurns
 from bough.model.imported import Conversation, ImportedMessage, ImportResult, Outcome, Skipped
 from bough.model.keys import subagent_label
-from bough.model.values import workpiece
+from bough.model.values import mutable, replace
 from bough.storage import lookup, trash, turns
 from bough.storage.messages import Entry, insert, next_number
 
 
-@workpiece
+@mutable
 class Batch:
     """The additions of one transaction."""
 
@@ -73,19 +72,18 @@ class ConversationIngestion:
             after._pass(known)
         return after
 
-    def prepare(self, messages: list[ImportedMessage]) -> dict[str, Draft]:
+    def prepare(self, messages: list[ImportedMessage], prepare: Prepare) -> dict[str, Entry]:
         """The messages that may be new, hashed and compressed."""
         known = self._batch(messages).known
-        # A known message that another one follows cannot grow, so it needs no draft.
-        return draft_messages(
-            (one for one in messages if not (one.id in known and known[one.id].continued)), self.skipped
-        )
+        # A known message that another one follows cannot grow, so it needs no entry.
+        new = (one for one in messages if not (one.id in known and known[one.id].continued))
+        return prepare_messages(new, prepare, self.skipped)
 
-    def store(self, messages: list[ImportedMessage], drafts: dict[str, Draft], now: int) -> ConversationIngestion:
+    def store(self, messages: list[ImportedMessage], entries: dict[str, Entry], now: int) -> ConversationIngestion:
         """The state after new messages are stored. `self` stays as it is: transactions are retried."""
         after = copy(self)
         after._turns, after._orphans = None, [*self._orphans]
-        after._add(messages, drafts, now)
+        after._add(messages, entries, now)
         return after
 
     def preview(self, messages: list[ImportedMessage]) -> None:
@@ -134,10 +132,10 @@ class ConversationIngestion:
 
     # One transaction ------------------------------------------------------------------------------------------------
 
-    def _add(self, messages: list[ImportedMessage], drafts: dict[str, Draft], now: int) -> None:
+    def _add(self, messages: list[ImportedMessage], entries: dict[str, Entry], now: int) -> None:
         batch = self._batch(messages)
         for imported in messages:
-            self._take(batch, imported, drafts.get(imported.id), now)
+            self._take(batch, imported, entries.get(imported.id), now)
         if not batch.entries:
             return
         insert(self.db, batch.entries, now)
@@ -154,7 +152,7 @@ class ConversationIngestion:
         known = {ids[id]: KnownMessage(n, digest, continued > 0) for id, n, digest, continued in rows}
         return Batch(next_number(self.db), known, {}, [], [], [])
 
-    def _take(self, batch: Batch, imported: ImportedMessage, draft: Draft | None, now: int) -> None:
+    def _take(self, batch: Batch, imported: ImportedMessage, entry: Entry | None, now: int) -> None:
         """Decides what a message is: a repetition, deleted here, known, a replay of another one, new, or invalid."""
         if imported.id in batch.numbers:
             self.known += 1
@@ -171,8 +169,8 @@ class ConversationIngestion:
             self._give_names([(imported.id, replayed)])
             self.known, self.last = self.known + 1, replayed
             batch.numbers[imported.id] = replayed
-        elif draft is not None:
-            self._new(batch, imported, draft, parent, None if known is None else known.n, now)
+        elif entry is not None:
+            self._new(batch, imported, entry, parent, None if known is None else known.n, now)
         else:  # It cannot be stored: its children follow its parent.
             batch.numbers[imported.id] = parent
 
@@ -201,22 +199,18 @@ class ConversationIngestion:
         self,
         batch: Batch,
         imported: ImportedMessage,
-        draft: Draft,
+        entry: Entry,
         parent: int | None,
         replaces: int | None,
         now: int,
     ) -> None:
         n = batch.first + len(batch.entries)
-        entry = Entry(
-            imported.message, draft, label=imported.label or self._label, created_at=imported.created_at,
+        stored, after = (None, parent - batch.first) if parent and parent >= batch.first else (parent, None)
+        batch.entries.append(replace(
+            entry, parent=stored, after=after, label=imported.label or self._label, created_at=imported.created_at,
             kind=imported.kind, covers=self._covers(batch, imported),
             turn=self._turn(imported, n, parent, replaces, now),
-        )  # fmt: skip
-        if parent is not None and parent >= batch.first:
-            entry.after = parent - batch.first
-        else:
-            entry.parent = parent
-        batch.entries.append(entry)
+        ))  # fmt: skip
         batch.names.append((imported.id, n))
         batch.numbers[imported.id] = self.last = n
         if replaces is not None:

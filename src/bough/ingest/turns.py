@@ -7,7 +7,7 @@ from bough.db import Database, Row
 from bough.model import Json, Usage
 from bough.model.ids import is_plain
 from bough.model.imported import ImportedMessage
-from bough.model.values import workpiece
+from bough.model.values import mutable
 from bough.storage import lookup
 from bough.storage.turns import NO_REPLY, Provenance, State, dialog_size, turn_row
 
@@ -15,7 +15,7 @@ CUT_SHORT = "The reply was cut short."
 COUNTS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "cost")
 
 
-@workpiece
+@mutable
 class ImportedTurn:
     """An imported turn, as far as it is known."""
 

@@ -34,7 +34,7 @@ class Node:
     weight: int = 0
     """Of the whole path up to here, in estimated tokens."""
 
-    late = "message"
+    lazy = "message"
     """In a node that was loaded, it is read when somebody first looks at it."""
 
     @property

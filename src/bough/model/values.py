@@ -1,12 +1,15 @@
-"""Plain immutable values: what `dataclass(frozen=True, slots=True)` gives, at a fraction of the cost.
+"""Immutable values: the same as `dataclass(frozen=True, slots=True)`, at a fraction of the cost.
 
-A frozen dataclass sets every field through `object.__setattr__`, which triples the cost of making one; loading a path
-makes three for every message. And the `dataclasses` module, with what it imports and generates, is half the time that
-`import bough` may take (docs/decisions/0008). Here a value is filled as an instance of a mutable twin with the same
-slots, and then declared to be the real thing.
+One rule for all records: a `value`, or `mutable` while it is being built; a `NamedTuple` for a row that is also read by
+position; a dataclass only in `formats`, which `import bough` does not load.
 
-One field of a class may be `late`: worked out when somebody first looks at it (docs/decisions/0017). Its slot is empty
-until then; once it is filled it is read like any other.
+A frozen dataclass sets every field through `object.__setattr__`, which triples the cost of an instance; loading a path
+makes three for every message. The `dataclasses` module and the code it generates take half the time that `import bough`
+may take (docs/decisions/0008). Here a value is filled as an instance of a mutable twin with the same slots, and its
+`__class__` is then set to the immutable one.
+
+One field of a class may be `lazy`: computed at its first use (docs/decisions/0017). Its slot is empty until then, so
+that a filled one is read at full speed.
 """
 
 from __future__ import annotations
@@ -29,18 +32,18 @@ def __new__({signature}):
 
 @dataclass_transform(frozen_default=True)
 def value(cls: type[T]) -> type[T]:
-    """Makes a class of annotated fields into one of immutable values. `__post_init__` may refuse a value."""
+    """Turns a class of annotated fields into one of immutable values. `__post_init__` may refuse a value."""
     return _build(cls, {"__setattr__": _refuse, "__delattr__": _refuse})
 
 
 @dataclass_transform()
-def workpiece(cls: type[T]) -> type[T]:
-    """The same for what is passed from hand to hand and changes on the way."""
+def mutable(cls: type[T]) -> type[T]:
+    """Like `value`, with fields that can be assigned and without a hash."""
     return _build(cls, {"__hash__": None})
 
 
 def replace(original: T, **changes: Any) -> T:
-    """The same value with other fields."""
+    """A copy of a value with some fields changed."""
     fields: tuple[str, ...] = original.__match_args__  # type: ignore[attr-defined]
     return type(original)(**{name: getattr(original, name) for name in fields} | changes)
 
@@ -54,27 +57,27 @@ def _build(cls: type[T], own: dict[str, Any]) -> type[T]:
         return maker(made)(made, *given, **named)  # type: ignore[no-any-return]
 
     about = {"__slots__": names, "__match_args__": names, "__new__": __new__, "__repr__": _repr}
-    about |= {"_maker": None, "_late_maker": None, "_defaults": defaults}
-    if "late" in inherited:
+    about |= {"_maker": None, "_lazy_maker": None, "_defaults": defaults}
+    if "lazy" in inherited:
         about["__slots__"] = *names, "_source"
     made: type[T] = type(cls.__name__, cls.__bases__, {**about, **_comparisons(names), **own, **inherited})
-    if "late" in inherited:
-        made.__getattr__ = _lateness(made)  # type: ignore[attr-defined]
+    if "lazy" in inherited:
+        made.__getattr__ = _lazy_getattr(made)  # type: ignore[attr-defined]
     return made
 
 
 def maker(cls: type[Any]) -> Callable[..., Any]:
-    """What makes values of a class. It is compiled when it is first wanted: a program makes values of few classes."""
-    if cls._maker is None:  # two threads may both find it so, and do the same
+    """The constructor of a class, compiled at its first use: a program makes values of few classes."""
+    if cls._maker is None:  # two threads may both compile it; the results are the same
         cls._maker = cls.__new__ = _compile(cls, cls.__match_args__)
     return cls._maker  # type: ignore[no-any-return]
 
 
-def late_maker(cls: type[Any]) -> Callable[..., Any]:
-    """As `maker`, but in the place of the late field goes what works it out: a function and its arguments."""
-    if cls._late_maker is None:
-        cls._late_maker = _compile(cls, tuple("_source" if name == cls.late else name for name in cls.__match_args__))
-    return cls._late_maker  # type: ignore[no-any-return]
+def lazy_maker(cls: type[Any]) -> Callable[..., Any]:
+    """Like `maker`, with a tuple of a function and its arguments in place of the lazy field."""
+    if cls._lazy_maker is None:
+        cls._lazy_maker = _compile(cls, tuple("_source" if name == cls.lazy else name for name in cls.__match_args__))
+    return cls._lazy_maker  # type: ignore[no-any-return]
 
 
 def _compile(cls: type[Any], names: tuple[str, ...]) -> Callable[..., Any]:
@@ -91,20 +94,20 @@ def _compile(cls: type[Any], names: tuple[str, ...]) -> Callable[..., Any]:
     return scope["__new__"]  # type: ignore[no-any-return]
 
 
-def _lateness(cls: type[Any]) -> Callable[[Any, str], Any]:
-    field, slot = cls.late, getattr(cls, cls.late)
+def _lazy_getattr(cls: type[Any]) -> Callable[[Any, str], Any]:
+    field, slot = cls.lazy, getattr(cls, cls.lazy)
     fill, forget = slot.__set__, cls._source.__set__
 
     def __getattr__(self: Any, name: str) -> Any:
-        """Called for an empty slot: fills it, if it is that of the late field."""
+        """Called for an empty slot: computes the lazy field."""
         if name != field:
             raise AttributeError(f"{cls.__name__} has no {name!r}.")
-        if (source := self._source) is None:  # another thread has filled it meanwhile
+        if (source := self._source) is None:  # another thread has just filled it
             return slot.__get__(self)
-        worked_out = source[0](*source[1:])
-        fill(self, worked_out)
+        computed = source[0](*source[1:])
+        fill(self, computed)
         forget(self, None)
-        return worked_out
+        return computed
 
     return __getattr__
 

@@ -15,7 +15,7 @@ from bough.codec import json_list
 from bough.db import Database, Row
 from bough.db.rows import BlockRow, ExternalRow, MessageRow, SessionRow, TurnRow
 from bough.errors import Corrupt, Refused
-from bough.model.values import value, workpiece
+from bough.model.values import mutable, value
 from bough.protocols import Progress
 from bough.storage import blobs, trash
 from bough.storage.messages import next_number
@@ -66,7 +66,7 @@ EXTERNALS = Table("external_page", ExternalRow._make, 2, ("", ""))
 TRASH = Table("trash_page", TrashEntry._make, 1, ("",))
 
 
-@workpiece
+@mutable
 class Copied:
     """Counts of what a copy carried over, and of the messages that it removed because the source has them no more."""
 

@@ -1,4 +1,4 @@
-"""The save path: messages become rows, inside a transaction that the caller holds."""
+"""The one way into the store: `prepare` turns messages into entries, and `insert` stores entries as rows."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from bough.codec.encode import Blob, Draft, draft
 from bough.db import Database, Row
 from bough.errors import NotFound
 from bough.model import Message, ids
-from bough.model.values import late_maker, value, workpiece
+from bough.model.values import lazy_maker, mutable, value
 from bough.storage.blobs import hold
 
 
-@workpiece
+@mutable
 class Entry:
-    """A message that is about to be saved, and where it will stand."""
+    """A message that is about to be stored, and its position. Only `prepare` makes one."""
 
     message: Message
     draft: Draft
     parent: int | None = None
     """The number of a stored message,"""
     after: int | None = None
-    """or the place of an earlier entry of the same list."""
+    """or the index of an earlier entry of the same list."""
     label: str | None = None
     created_at: int | None = None
     kind: str = "message"
     covers: int | None = None
     turn: int | None = None
     """The number of its turn, where the entries of one list belong to several."""
-    name: str | None = None
-    """The id that it should have, if that is free; None for any."""
+    id: str | None = None
+    """The id that it gets if that is free; None for any."""
 
-    late = "draft"
+    lazy = "draft"
 
 
 @value
 class Saved:
-    """What messages that were stored together are called. Their numbers follow one another."""
+    """The numbers and ids of messages that were stored together. Their numbers are consecutive."""
 
     first: int
     """The number of the first one."""
@@ -52,84 +52,84 @@ class Saved:
         return self.first + len(self.ids) - 1
 
 
-def one_after_another(messages: Sequence[Message], label: str | None = None) -> list[Entry]:
-    """Entries that form a chain; `insert` is told what the first one follows."""
-    names = iter(ids.mint_many(len(messages), ids.LENGTH))  # now, while nobody waits for the lock
+def prepare(messages: Iterable[Message], label: str | None = None, *, lazy: bool = False) -> list[Entry]:
+    """Messages, hashed and compressed, as a chain of entries. Raises `Invalid` for what cannot be stored.
+
+    Every message passes here, through `Store.prepare`: a hook or a limit is applied here, before the message is hashed.
+    With `lazy` each draft is made at its first use, which saves the work for messages that turn out to be stored.
+    """
+    if lazy:
+        new = lazy_maker(Entry)
+        return [
+            new(Entry, message, (draft, message), None, index - 1 if index else None, label)
+            for index, message in enumerate(messages)
+        ]
     return [
-        Entry(message, draft(message), None, place - 1 if place else None, label, name=next(names))
-        for place, message in enumerate(messages)
+        Entry(message, draft(message), None, index - 1 if index else None, label)
+        for index, message in enumerate(messages)
     ]
 
 
-def drafted_late(messages: Iterable[Message], label: str | None = None) -> list[Entry]:
-    """The same, but what each message becomes is worked out when it is needed, which it is not for what is stored."""
-    new = late_maker(Entry)
-    return [
-        new(Entry, message, (draft, message), after=place - 1 if place else None, label=label)
-        for place, message in enumerate(messages)
-    ]
+_id: Callable[[Entry], Any] = attrgetter("id")
 
 
-_name: Callable[[Entry], Any] = attrgetter("name")
+def ids_for(entries: Sequence[Entry]) -> list[str]:
+    """The ids that entries should have; an entry without one gets a random id."""
+    wanted = list(map(_id, entries))
+    if None in wanted:
+        nameless = [entry for entry in entries if entry.id is None]
+        for entry, minted in zip(nameless, ids.mint_many(len(nameless), ids.LENGTH), strict=True):
+            entry.id = minted
+        return ids_for(entries)
+    return wanted
 
 
-def names_for(entries: Sequence[Entry]) -> list[str]:
-    """The ids that entries should have. Those that do not care are given random ones."""
-    names = list(map(_name, entries))
-    if None in names:
-        nameless = [entry for entry in entries if entry.name is None]
-        for entry, name in zip(nameless, ids.mint_many(len(nameless), ids.LENGTH), strict=True):
-            entry.name = name
-        return names_for(entries)
-    return names
-
-
-Ground: TypeAlias = tuple[bytes, int, int, int | None]
-"""What a node gives its children: its digest, its time, the tokens up to it, the summary that covers what is before."""
-BARE: Ground = b"", 0, 0, None
-"""What a root stands on."""
+Inherited: TypeAlias = tuple[bytes, int, int, int | None]
+"""What a node passes to its children: its digest, its time, the tokens up to it, the newest summary on its path."""
+ROOT: Inherited = b"", 0, 0, None
+"""What a message without a parent starts from."""
 
 
 @value
-class Place:
-    """Where the next message stands: after the highest number in use, on the ground of its parent."""
+class InsertPoint:
+    """Where the next message goes: its number is the highest in use plus one."""
 
     highest: int
     taken: int
-    """How many of the names that were asked for are not free."""
-    ground: Ground
+    """How many of the ids that were asked for are in use."""
+    inherited: Inherited
 
 
 def insert(
-    db: Database, entries: Sequence[Entry], now: int, turn: int | None = None, place: Place | None = None
+    db: Database, entries: Sequence[Entry], now: int, turn: int | None = None, point: InsertPoint | None = None
 ) -> Saved:
-    """Stores the entries, of which there is at least one, and says under which names.
+    """Stores the entries, of which there is at least one.
 
-    `turn` is a turn's number; with 0 the first entry opens one. `place` is that of the first entry, if the caller has
-    just read it together with `names_for` them all.
+    `turn` is the number of their turn; with 0 the first entry opens one. `point` is that of the first entry, if the
+    caller has just read it together with `ids_for` all entries.
     """
-    names = names_for(entries)
-    if place is None:
-        place = find_place(db, entries[0].parent, names)
-    if place.taken or len(set(names)) < len(names):
-        names = _free_names(db, names)
-    grounds, first = {entries[0].parent: place.ground}, place.highest + 1
+    wanted = ids_for(entries)
+    if point is None:
+        point = insert_point(db, entries[0].parent, wanted)
+    if point.taken or len(set(wanted)) < len(wanted):
+        wanted = _free_ids(db, wanted)
+    inherited, first = {entries[0].parent: point.inherited}, point.highest + 1
     turn = first if turn == 0 else turn
     messages: list[Row] = []
     blocks: list[Row] = []
     blobs: list[Blob] = []
     for entry in entries:
         blobs += entry.draft.blobs
-    held = hold(db, blobs) if blobs else {}
+    stored = hold(db, blobs) if blobs else {}
     for order, entry in enumerate(entries):
         n, d = first + order, entry.draft
         parent = entry.parent if entry.after is None else first + entry.after
-        if parent not in grounds:
-            grounds[parent] = find_place(db, parent).ground
-        grounds[n] = digest, made, weight, summary = _ground(grounds[parent], entry, n, now + order)
-        block, further = d.holding(held) if d.blobs else (d.first, d.further)
+        if parent not in inherited:
+            inherited[parent] = insert_point(db, parent).inherited
+        inherited[n] = digest, made, weight, summary = _passed_on(inherited[parent], entry, n, now + order)
+        block, further = d.holding(stored) if d.blobs else (d.first, d.further)
         messages.append((
-            n, names[order], parent, len(further), entry.turn or turn, d.role,
+            n, wanted[order], parent, len(further), entry.turn or turn, d.role,
             None if entry.kind == "message" else entry.kind, entry.covers, summary, weight,
             entry.label and column(entry.label), d.error, digest, d.envelope, made, *block,
         ))  # fmt: skip
@@ -138,11 +138,11 @@ def insert(
     db.run_many("insert_message", messages)
     if blocks:
         db.run_many("insert_block", blocks)
-    return Saved(first, names)
+    return Saved(first, wanted)
 
 
-def _ground(parent: Ground, entry: Entry, n: int, now: int) -> Ground:
-    """What an entry gives its children. Its time is later than the parent's, whatever the clock says."""
+def _passed_on(parent: Inherited, entry: Entry, n: int, now: int) -> Inherited:
+    """What an entry passes to its children. Its time is later than the parent's even when the clock went back."""
     digest, time, weight, summary = parent
     made = now if entry.created_at is None else min(entry.created_at, now)
     return (
@@ -153,38 +153,39 @@ def _ground(parent: Ground, entry: Entry, n: int, now: int) -> Ground:
     )
 
 
-def _free_names(db: Database, wanted: Sequence[str]) -> list[str]:
-    """The names that are wanted, with others in the place of those that are taken or wanted twice."""
+def _free_ids(db: Database, wanted: Sequence[str]) -> list[str]:
+    """The wanted ids, with random ones in place of those that are taken or repeated."""
     free = dict.fromkeys(wanted).keys() - taken(db, wanted)
     others = iter(ids.mint_free(len(wanted), lambda minted: taken(db, minted) | free.intersection(minted)))
-    names = []
-    for name in wanted:
-        names.append(name if name in free else next(others))
-        free -= {name}
-    return names
+    found = []
+    for id in wanted:
+        found.append(id if id in free else next(others))
+        free -= {id}
+    return found
 
 
 def next_number(db: Database) -> int:
-    """The number that the next message gets; the ones after it follow."""
-    return find_place(db, None).highest + 1
+    """The number that the next message gets."""
+    return insert_point(db, None).highest + 1
 
 
 def taken(db: Database, wanted: Sequence[str]) -> set[str]:
-    return {name for (name,) in db.rows("taken", json_list(wanted))}
+    """Those of some ids that are in use, or in the trash."""
+    return {id for (id,) in db.rows("taken", json_list(wanted))}
 
 
-def find_place(db: Database, parent: int | None, names: Sequence[str] = ()) -> Place:
-    """Where a message stands that follows a stored one, or begins a tree. Raises `NotFound`."""
-    row = db.row("ground", parent, json_list(names))
+def insert_point(db: Database, parent: int | None, wanted: Sequence[str] = ()) -> InsertPoint:
+    """The insert point below a stored message, or for a root. Raises `NotFound`."""
+    row = db.row("ground", parent, json_list(wanted))
     assert row is not None
-    return place_of(parent, row)
+    return insert_point_of(parent, row)
 
 
-def place_of(parent: int | None, row: Row) -> Place:
-    """The place that a row tells: the highest number, the names that are taken, what the parent gives its children."""
+def insert_point_of(parent: int | None, row: Row) -> InsertPoint:
+    """The insert point in a row of `ground`, or in the last columns of `session_state`."""
     highest, taken, digest, time, weight, summary = row
     if parent is None:
-        return Place(highest, taken, BARE)
+        return InsertPoint(highest, taken, ROOT)
     if digest is None:
         raise NotFound("The message to continue from was deleted in the meantime; nothing was saved.")
-    return Place(highest, taken, (digest, time, weight, summary))
+    return InsertPoint(highest, taken, (digest, time, weight, summary))

@@ -16,11 +16,11 @@ from bough.codec.digest import short_hash
 from bough.db import Database, Row
 from bough.db.rows import TurnRow
 from bough.errors import Busy, Conflict, Invalid, NotFound, Refused
-from bough.model import Json, Message, Status, Usage
-from bough.model.values import value, workpiece
+from bough.model import Json, Status, Usage
+from bough.model.values import mutable, value
 from bough.storage import lookup, partial
 from bough.storage.leases import is_dead
-from bough.storage.messages import Entry, Place, Saved, insert, names_for, place_of
+from bough.storage.messages import Entry, InsertPoint, Saved, ids_for, insert, insert_point_of
 from bough.storage.rows import RunningTurn
 
 NO_REPLY = "No reply was added."
@@ -29,7 +29,7 @@ LEASE = 900.0
 """Seconds that a turn may be silent before another writer may take the session over."""
 
 
-@workpiece
+@mutable
 class Provenance:
     """How the replies of a turn came about."""
 
@@ -63,7 +63,7 @@ def dialog_size(usage: Usage | None) -> int | None:
     return usage.input_tokens + usage.output_tokens
 
 
-@workpiece
+@mutable
 class Opened:
     """A turn that is being written."""
 
@@ -94,9 +94,9 @@ class State:
     ground: Row = ()
 
     @property
-    def place(self) -> Place:
-        """Where its next message stands. Raises `NotFound` when the message before it is gone."""
-        return place_of(self.head, self.ground)
+    def insert_point(self) -> InsertPoint:
+        """Where its next message goes. Raises `NotFound` when the message before it is gone."""
+        return insert_point_of(self.head, self.ground)
 
 
 def patience(seconds: float) -> Iterator[float]:
@@ -190,11 +190,11 @@ def open_turn(
     provenance: Provenance,
     idempotency_key: str | None = None,
 ) -> Opened:
-    session = free(db, key, now, names_for([entry]))
+    session = free(db, key, now, ids_for([entry]))
     if idempotency_key is not None and (done := completed(db, session.n, idempotency_key)):
         return _reload(db, done, session.n, owner, repeated=True)
     entry.parent = session.head
-    saved = insert(db, [entry], now, turn=0, place=session.place)
+    saved = insert(db, [entry], now, turn=0, point=session.insert_point)
     n, (id,) = saved.first, saved.ids
     insert_turn(db, session, n, n, "running", provenance, idempotency_key, now, None)
     db.run("take_lease", n, owner, now + int(lease * 1_000_000), session.n)
@@ -266,10 +266,10 @@ def finish(db: Database, turn: Opened, status: Status, error: str | None, now: i
     return status, error
 
 
-def sketch(db: Database, turn: Opened, message: Message, label: str | None, now: int, lease: float) -> None:
-    """Keeps what has come of a reply so far, in the place of what was kept before. The lease begins anew."""
+def sketch(db: Database, turn: Opened, reply: Entry, now: int, lease: float) -> None:
+    """Stores the reply so far, instead of the one stored before, and renews the lease."""
     check_owner(db, turn)
-    partial.keep(db, turn.n, message, label)
+    partial.keep(db, turn.n, reply)
     db.run("take_lease", turn.n, turn.owner, now + int(lease * 1_000_000), turn.session)
 
 
@@ -291,13 +291,13 @@ def save_turn(
             "A complete turn ends with a reply, and this one does not; nothing was saved. "
             "Use `with session.turn(…)` for a turn whose reply is still to come."
         )
-    session = free(db, key, now, names_for(entries))
+    session = free(db, key, now, ids_for(entries))
     if idempotency_key is not None and (done := completed(db, session.n, idempotency_key)):
         return turn_ids(db, done)
     if after is not None and after != session.head:
         raise Conflict(f"Session {key!r} has moved on since then; nothing was saved. Fork, or read it again.")
     entries[0].parent = session.head
-    saved = insert(db, entries, now, turn=0, place=session.place)
+    saved = insert(db, entries, now, turn=0, point=session.insert_point)
     first, last = saved.first, saved.last
     insert_turn(db, session, first, last, "complete", provenance, idempotency_key, now, now)
     move_head(db, session.n, last, now, session.newest)

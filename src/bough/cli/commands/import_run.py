@@ -13,7 +13,7 @@ from bough.codec.digest import digest
 from bough.errors import BoughError, ImporterError, Invalid
 from bough.ingest.matching import SECOND
 from bough.model.imported import Archive, Conversation, ImportedMessage, ImportResult, Skipped
-from bough.model.values import replace, workpiece
+from bough.model.values import mutable, replace
 
 if TYPE_CHECKING:
     from bough.importers.types import Importer
@@ -23,7 +23,7 @@ PAUSE = 2.0
 """Seconds between two looks at the files that are followed."""
 
 
-@workpiece
+@mutable
 class Tally:
     """What became of the conversations at one path."""
 
