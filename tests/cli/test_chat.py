@@ -179,7 +179,7 @@ def test_looking_and_naming_history_title_search_export_clear(talk: Talk, tmp_pa
     with chat(talk, "--session", "work") as terminal:
         terminal.see("›")
         terminal.say("/history")
-        terminal.see("Nothing was said here yet.")
+        terminal.see("This conversation is empty.")
         terminal.say("about oaks")
         terminal.see("First reply.")
         terminal.say("/history")
@@ -233,9 +233,9 @@ def test_who_answers_model_agent_system_attach_compact(talk: Talk, tmp_path: Pat
         terminal.say("/agent critic")
         terminal.see("other")
         terminal.say("/compact 1")
-        terminal.see("Summed up in")
+        terminal.see("Summarized in")
         terminal.say("/compact 1")
-        terminal.see("There are not more than 1 turns.")
+        terminal.see("There are no more than 1 turns.")
     with bough.connect(talk.sh.db) as store:
         session = store.session(key_of(talk))
         assert (session.info.model, session.info.agent) == (other, "critic")
@@ -278,7 +278,7 @@ def test_a_providers_error_does_not_end_the_chat(talk: Talk) -> None:
 
 def test_an_incognito_chat_keeps_nothing(talk: Talk) -> None:
     with chat(talk, "-G") as terminal:
-        terminal.see("incognito: nothing is kept")
+        terminal.see("incognito: nothing is stored")
         terminal.say("secret")
         terminal.see("First reply.")
         terminal.say("again")

@@ -6,12 +6,16 @@ import json
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import bough
+from bough.cli import main
+from bough.cli.ask import choose
 from bough.cli.exits import INTERRUPTED, STATUSES, STOPPED, TROUBLES
+from bough.config import Config, load
 from tests.cli.bough_process import Shell
 from tests.cli.talking import REPLIES, Talk, configure, id_in, texts
 
@@ -180,7 +184,7 @@ def test_a_named_session_and_a_whole_key(talk: Talk) -> None:
 
 def test_flags_that_disagree_are_one_clear_line(talk: Talk) -> None:
     done = talk("run", "-n", "--resume", "x", "hi")
-    assert (done.status, done.err) == (2, "bough: -n and --resume say different things; use one of them.\n")
+    assert (done.status, done.err) == (2, "bough: -n and --resume contradict each other; use one of them.\n")
 
 
 # Who answers ------------------------------------------------------------------------------------------------------
@@ -395,6 +399,46 @@ def test_a_conversation_with_a_model_that_cannot_be_asked_says_how_to_ask_anothe
         store.session("claude-code:old", model="claude-sonnet-4-5").save_turn([bough.user("a"), bough.assistant("b")])
     done = talk("run", "--session", "claude-code:old", "go on")
     assert done.status == TROUBLES["key"]
-    assert "held with 'claude-sonnet-4-5'; -m NAME asks somebody else" in done.err
+    assert "held with 'claude-sonnet-4-5'; -m NAME uses another model" in done.err
     assert talk("run", "--session", "claude-code:old", "-m", "scripted:script", "go on").out == "Second reply.\n"
     assert talk("run", "--session", "claude-code:old", "and on").status == 0
+
+
+def test_one_question_reads_the_configuration_and_finds_its_conversation_once(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+
+    calls: list[object] = []
+
+    def counted(function: Callable[..., object], name: Callable[..., object]) -> Callable[..., object]:
+        def call(*words: object, **more: object) -> object:
+            calls.append(name(*words))
+            return function(*words, **more)
+
+        return call
+
+    talk.ask("run", "one")
+    monkeypatch.chdir(talk.sh.directory)
+    for variable, setting in {**talk.sh.environment, "BOUGH_MODEL": "scripted:script"}.items():
+        monkeypatch.setenv(variable, setting)
+    monkeypatch.setattr(Config, "table", counted(Config.table, lambda _, *section: section))
+    monkeypatch.setattr("bough.config.load", counted(load, lambda *_: "load"))
+    monkeypatch.setattr(choose, "find_last", counted(choose.find_last, lambda *_: "find_last"))
+    assert main(["run", "--skip-stdin", "-c", "and then?"]) == 0
+    assert [calls.count(one) for one in ("load", ("run",), "find_last")] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("command", ["run", "chat"])
+def test_nothing_to_continue_makes_no_store(talk: Talk, command: str) -> None:
+    for words in (
+        ("-c", "hello"),
+        ("-c", "a1b2c3", "hi"),
+        ("--resume", "--", "hello"),
+        ("--resume", "a1b2c3"),
+        ("--session", "x", "-c", "hello"),
+    ):
+        done = talk(command, *words)
+        assert done.status == STATUSES["not_found"], words
+        assert not talk.sh.db.exists(), words
+    assert "There is no store at 'named.db'" in talk(command, "--db", "named.db", "-c", "hello").err
+    assert not (talk.sh.directory / "named.db").exists()

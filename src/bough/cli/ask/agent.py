@@ -1,4 +1,4 @@
-"""From the configuration to whoever answers: the model, what it is told, what it may use and how far it may go."""
+"""Build the agent that answers from the flags, the session and the configuration, in this order of precedence."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 @value
-class Casting:
-    """Who shall answer, as far as the command line says; None leaves it to the session and the configuration."""
+class AgentOptions:
+    """Flags that choose and configure the agent; None leaves it to the session and the configuration."""
 
     model: str | None = None
     agent: str | None = None
@@ -28,90 +28,107 @@ class Casting:
     timeout: float | None = None
 
 
-def agent_for(
+@value
+class AgentSettings:
+    """Configuration of one agent; without a name, of every run."""
+
+    name: str | None
+    own: dict[str, Any]
+    """`[agents.NAME]`, or `[run]` without a name."""
+    values: dict[str, Any]
+    """`own` over `[run]`."""
+
+    @property
+    def delegates(self) -> list[str]:
+        """The agents that this one may hand tasks to. It does not inherit those of `[run]`."""
+        return [str(name) for name in self.own.get("agents", ())]
+
+
+def agent_settings(config: Config, run: dict[str, Any], name: str | None) -> AgentSettings:
+    """The settings of an agent over those of `[run]`. Raises `ConfigError` for one that is not configured."""
+    own = config.table("agents", name) if name else run
+    return AgentSettings(name, own, {**run, **own})
+
+
+def build_agent(
     config: Config,
-    casting: Casting,
-    remembered: SessionInfo | None = None,
+    settings: AgentSettings,
+    options: AgentOptions,
+    session: SessionInfo | None = None,
     tools: Sequence[Bound | ToolSource] = (),
 ) -> Agent:
-    """Who answers: what was said, else what the session remembers, else what is configured.
-
-    Raises `ConfigError` for an agent that is not configured, and `ProviderError` for a model that cannot be asked.
-    """
+    """The agent for a session. Raises `ProviderError` for a model that cannot be used."""
     from bough.agent import Agent, Compaction, Limits
 
-    name = name_of(config, casting, remembered)
-    table = table_of(config, name)
-    talk = config.table("conversation")
+    values, conversation = settings.values, config.table("conversation")
     return Agent(
-        provider_for(config, model_of(config, casting, remembered, table), remembered),
-        name or "agent",
-        table.get("description", ""),
-        instructions=system_of(casting, remembered, table),
+        find_provider(config, choose_model(config, settings, options, session), session),
+        settings.name or "agent",
+        values.get("description", ""),
+        instructions=choose_system(settings, options, session),
         tools=tools,
-        limits=Limits(steps=table.get("max_steps"), seconds=casting.timeout or table.get("timeout")),
-        budget=table.get("budget"),
-        max_tokens=casting.max_tokens or table.get("max_tokens"),
-        options=table.get("options"),
-        compaction=Compaction(talk.get("compact_at"), talk.get("max_messages"), talk["keep_turns"]),
+        limits=Limits(steps=values.get("max_steps"), seconds=options.timeout or values.get("timeout")),
+        budget=values.get("budget"),
+        max_tokens=options.max_tokens or values.get("max_tokens"),
+        options=values.get("options"),
+        compaction=Compaction(
+            conversation.get("compact_at"), conversation.get("max_messages"), conversation["keep_turns"]
+        ),
     )
 
 
-def provider_for(config: Config, model: str, remembered: SessionInfo | None) -> Provider:
-    """Who is asked. Raises `ProviderError`, which says so if it is the session that names the model."""
+def find_provider(config: Config, model: str, session: SessionInfo | None) -> Provider:
+    """The provider of a model. The `ProviderError` that it raises names `-m` if the model comes from the session."""
     from bough.providers import find
 
     try:
         return find(model, config.tables("providers"))
     except ProviderError as error:
-        if remembered is None or remembered.model != model:
+        if session is None or session.model != model:
             raise
-        hint = f"{error} The conversation was held with {model!r}; -m NAME asks somebody else from now on."
+        hint = f"{error} The conversation was held with {model!r}; -m NAME uses another model from now on."
         raise ProviderError(hint, kind=error.kind) from None
 
 
-def name_of(config: Config, casting: Casting, remembered: SessionInfo | None) -> str | None:
-    """The agent's name. One that a session remembers, and that is not configured any more, is no obstacle."""
-    if casting.agent is not None:
-        return casting.agent
-    if remembered and remembered.agent in config.names("agents"):
-        return remembered.agent
-    named: str | None = config.get("run.agent")
-    return named
+def choose_name(config: Config, options: AgentOptions, session: SessionInfo | None) -> str | None:
+    """The agent's name. A session's agent that is no longer configured is ignored."""
+    if options.agent is not None:
+        return options.agent
+    if session and session.agent in config.names("agents"):
+        return session.agent
+    name: str | None = config.get("run.agent")
+    return name
 
 
-def table_of(config: Config, name: str | None) -> dict[str, Any]:
-    """The settings of an agent, over those of every run. Raises `ConfigError`."""
-    return {**config.table("run"), **(config.table("agents", name) if name else {})}
-
-
-def model_of(config: Config, casting: Casting, remembered: SessionInfo | None, table: dict[str, Any]) -> str:
-    """Which model: the one that was said, the agent's that was said, the session's, the configured, or the default."""
+def choose_model(config: Config, settings: AgentSettings, options: AgentOptions, session: SessionInfo | None) -> str:
+    """The model of `-m`, of the agent of `-a`, of the session, of the configuration, or the default."""
     from bough.providers import default
 
-    if casting.model:
-        return casting.model
-    if casting.agent and (own := config.table("agents", casting.agent).get("model")):
+    if options.model:
+        return options.model
+    if options.agent and (own := settings.own.get("model")):
         return str(own)
-    chosen = (remembered.model if remembered else None) or table.get("model")
+    chosen = (session.model if session else None) or settings.values.get("model")
     return chosen or default(os.environ, config.tables("providers"))
 
 
-def system_of(casting: Casting, remembered: SessionInfo | None, table: dict[str, Any]) -> str | None:
-    """The system prompt; one that was given once holds for its session. An empty one means none."""
-    said = casting.system
-    if said is None and not casting.agent and remembered and isinstance(remembered.extra, dict):
-        said = remembered.extra.get("system")
-    return (table.get("system") if said is None else said) or None
+def choose_system(settings: AgentSettings, options: AgentOptions, session: SessionInfo | None) -> str | None:
+    """The system prompt; one given by a flag applies to its session from then on. An empty one means none."""
+    prompt = options.system
+    if prompt is None and not options.agent and session and isinstance(session.extra, dict):
+        prompt = session.extra.get("system")
+    return (settings.values.get("system") if prompt is None else prompt) or None
 
 
-def remember(session: Session, casting: Casting, config: Config) -> None:
-    """Writes down what was said, so that whoever continues the session need not say it again."""
+def store_options(session: Session, options: AgentOptions, settings: AgentSettings) -> None:
+    """Store the flags in the session, so that they apply to whoever continues it."""
+    if options.model is None and options.agent is None and options.system is None:
+        return
     info, extra = session.info, None
-    if casting.system is not None:
-        extra = {**(info.extra or {}), "system": casting.system}
-    model = casting.model
-    if casting.agent and info.model and not model:  # an agent with a model of its own takes the place of the former one
-        model = config.table("agents", casting.agent).get("model")
-    if model or casting.agent or extra:
-        session.update(model=model, agent=casting.agent, extra=extra)
+    if options.system is not None:
+        extra = {**(info.extra or {}), "system": options.system}
+    model = options.model
+    if options.agent and info.model and not model:  # else the former agent's model would take precedence
+        model = settings.own.get("model")
+    if model or options.agent or extra:
+        session.update(model=model, agent=options.agent, extra=extra)

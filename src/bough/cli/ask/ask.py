@@ -1,4 +1,4 @@
-"""One question, from its words to the last reply: what `run` and `chat` have in common."""
+"""Run one turn, from the question to the last reply, for `run` and `chat`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from bough.cli.ask.choose import NOTHING_TO_ASK
 from bough.errors import Busy, Invalid
 from bough.model import Node, Part, Thinking, Usage, user
 
@@ -15,48 +16,48 @@ if TYPE_CHECKING:
     from bough.cli.ask.choose import Choice
     from bough.cli.output.live import RunPrinter
 
-SOON, LATE = 1.0, 900.0
-"""Seconds to wait for another turn in the same session: in silence, and then at all."""
+SILENT_WAIT, LONGEST_WAIT = 1.0, 900.0
+"""Seconds to wait for another turn of the same session: before saying so, and then at most."""
 
 
-def ask(agent: Agent, choice: Choice, parts: Sequence[Part], teller: RunPrinter) -> Outcome:
-    """Runs one turn of the chosen session, after the one that may be going on there.
+def ask(agent: Agent, choice: Choice, parts: Sequence[Part], printer: RunPrinter) -> Outcome:
+    """Run one turn of the chosen session; if another one is running there, wait for its end.
 
-    Raises `Invalid` when there is nothing to ask, and what the loop raises.
+    Raises `Invalid` when there is nothing to ask, `Busy` when the other turn does not end, and `ProviderError`.
     """
     from bough.agent import run
 
     message = user(*parts) if parts else choice.question
     if message is None and choice.unfinished is None:
-        raise Invalid("There is nothing to ask: write what you want to know.")
+        raise Invalid(NOTHING_TO_ASK)
 
     def once(wait: float) -> Outcome:
-        return run(agent, choice.session, message, resume=choice.unfinished, listener=teller, wait=wait)
+        return run(agent, choice.session, message, resume=choice.unfinished, listener=printer, wait=wait)
 
     try:
-        return once(SOON)
+        return once(SILENT_WAIT)
     except Busy:
-        teller.note(f"Waiting for another turn in {choice.session.key} to end. -n starts a new conversation.")
-        return once(LATE)
+        printer.note(f"Waiting for another turn in {choice.session.key} to end. -n starts a new conversation.")
+        return once(LONGEST_WAIT)
     finally:
-        teller.finish()
+        printer.finish()
 
 
 class Terminal:
-    """Whether anybody still sits at it."""
+    """State of the terminal during a turn."""
 
     def __init__(self) -> None:
         self.is_lost = False
 
     def lose(self, *_: object) -> NoReturn:
-        """Does what Ctrl+C does."""
+        """Handle a signal like Ctrl+C."""
         self.is_lost = True
         raise KeyboardInterrupt
 
 
 @contextmanager
 def interruptible() -> Iterator[Terminal]:
-    """Lets a lost terminal, and whoever ends this process politely, do what Ctrl+C does: keep what has come."""
+    """Handle SIGTERM and SIGHUP like Ctrl+C: the turn ends as interrupted, and the partial reply is stored."""
     terminal = Terminal()
     names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     before = {name: signal.signal(getattr(signal, name), terminal.lose) for name in names}
@@ -67,8 +68,8 @@ def interruptible() -> Iterator[Terminal]:
             signal.signal(getattr(signal, name), handler)
 
 
-def in_json(done: Outcome, choice: Choice, agent: Agent, kept: bool) -> dict[str, Any]:
-    """Everything about one turn, for a program."""
+def turn_json(done: Outcome, choice: Choice, agent: Agent, kept: bool) -> dict[str, Any]:
+    """The JSON of a turn, for `--json`."""
     store = choice.session.store
     nodes = [node for node in store.path(done.last) if node.turn_id == done.turn]
     info = store.turn_info(done.turn)
@@ -79,22 +80,22 @@ def in_json(done: Outcome, choice: Choice, agent: Agent, kept: bool) -> dict[str
         "status": done.status,
         "reason": done.reason,
         "text": done.text,
-        "thinking": thinking(nodes),
-        "tool_calls": calls(nodes),
+        "thinking": thinking_text(nodes),
+        "tool_calls": calls_json(nodes),
         "model": info.model,
         "provider": agent.provider.name,
-        "usage": tokens(done.usage),
+        "usage": tokens_json(done.usage),
         "cost": done.usage.cost,
     }
 
 
-def thinking(nodes: Sequence[Node]) -> str:
-    """What the model thought before it spoke."""
+def thinking_text(nodes: Sequence[Node]) -> str:
+    """The model's thinking, in one text."""
     return "\n".join(block.text for node in nodes for block in node.message.blocks if isinstance(block, Thinking))
 
 
-def calls(nodes: Sequence[Node]) -> list[dict[str, Any]]:
-    """Every tool that was called, and what it answered."""
+def calls_json(nodes: Sequence[Node]) -> list[dict[str, Any]]:
+    """Tool calls with their results."""
     results = {result.call_id: result for node in nodes for result in node.message.results}
     return [
         {
@@ -108,7 +109,7 @@ def calls(nodes: Sequence[Node]) -> list[dict[str, Any]]:
     ]
 
 
-def tokens(usage: Usage) -> dict[str, int | None]:
-    """How many tokens of each kind; unknown is null."""
+def tokens_json(usage: Usage) -> dict[str, int | None]:
+    """Token counts; unknown is null."""
     names = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
     return {name: getattr(usage, name) for name in names}

@@ -1,7 +1,7 @@
-"""Which conversation is meant: the one place that knows what `-c`, `--resume`, `-n` and `--session` say.
+"""Choose the session of a question from `-c`, `--resume`, `-n` and `--session`: first a plan, then its execution.
 
-Without a flag it is the conversation that was last held on the command line in this directory. A subagent's trace, and
-a session that stands at the user's words without a reply, are never continued unless they are named.
+Without a flag it is the session last used on the command line in this directory. A subagent's session, and a session
+that ends in a question without a reply, are continued only by name.
 """
 
 from __future__ import annotations
@@ -22,20 +22,39 @@ if TYPE_CHECKING:
 
 CHANNEL = "cli"
 SUBAGENT = "subagent:"
+NOTHING_TO_ASK = "There is nothing to ask: write what you want to know."
 
 
 @value
-class Wish:
-    """What the command line says of which conversation is meant."""
+class Target:
+    """The conversation that the command line names."""
 
     last: bool = False
     """`-c` alone."""
     after: str | None = None
-    """`-c ID`: from this very message."""
+    """`-c ID`: from exactly this message."""
     resume: str | None = None
-    """`--resume ID`: the conversation that this message, or session, belongs to."""
+    """`--resume ID`: the conversation of this message, or this session."""
     new: bool = False
     session: str | None = None
+
+
+@value
+class ConversationPlan:
+    """The session that a question goes to. Making a plan only reads; `carry_out` opens, creates or forks."""
+
+    key: str
+    info: SessionInfo | None = None
+    """The stored session that is continued or forked: its model, agent and system prompt apply."""
+    fork_at: str | None = None
+    """The message at which `key` is forked."""
+    directory: str | None = None
+    """The directory that the session gets; None leaves it as it is."""
+    restart: bool = False
+    """Whether the session starts empty, and what it held moves to another key."""
+    note: str | None = None
+    unfinished: str | None = None
+    question: Message | None = None
 
 
 @value
@@ -44,109 +63,94 @@ class Choice:
 
     session: Session
     note: str | None = None
-    """What the user should know of how it was chosen."""
+    """Message to the user about how the session was chosen."""
     unfinished: str | None = None
-    """The turn that is taken up again; a question is added to it."""
+    """The turn that is resumed; a question is added to it."""
     question: Message | None = None
-    """What is asked again, instead of a new question."""
+    """The stored question to repeat, instead of a new one."""
 
 
-def choose(store: Store, wish: Wish, directory: str, asks: bool = True) -> Choice:
-    """The session that is meant. `asks` says whether there is a question; without one, an old one is asked again.
+def plan_conversation(store: Store, target: Target, directory: str, asks: bool = True) -> ConversationPlan:
+    """Plan which session gets the question. Without a question (`asks`), a stored one may be repeated.
 
-    Raises `NotFound` (`No conversation to continue`, `Conversation not found`), and `Invalid` for flags that disagree.
+    Raises `NotFound` (`No conversation to continue`, `Conversation not found`), `Ambiguous` for an incomplete id, and
+    `Invalid` for contradictory flags.
     """
-    check(wish)
-    if wish.resume is not None:
-        return resumed(store, wish.resume, directory, asks)
-    if wish.after is not None:
-        return after(store, node_called(store, wish.after), directory, asks, wish.session)
-    if wish.session is not None:
-        return named(store, wish, directory)
-    if wish.last:
-        return Choice(store.session(last_here(store, directory).key))
-    found = None if wish.new else find_last(store, directory, empty=True)
-    return Choice(store.session(found.key) if found else begun(store, directory))
+    check(target)
+    if target.resume is not None:
+        return plan_resume(store, target.resume, directory, asks)
+    if target.after is not None:
+        return plan_after(store, target.after, directory, asks, target.session)
+    if target.session is not None:
+        return plan_named(store, target, directory)
+    found = None
+    if target.last:
+        found = last_here(store, directory)
+    elif not target.new:
+        found = find_last(store, directory, empty=True)
+    return ConversationPlan(found.key, found) if found else plan_new(store, directory)
 
 
-def remembered(store: Store, wish: Wish, directory: str, asks: bool = True) -> SessionInfo | None:
-    """The session that `choose` will continue or fork, as it is now: nothing is made yet. Raises what it raises."""
-    check(wish)
-    name = wish.after if wish.resume is None else wish.resume
-    if name is not None:
-        return _remembered_at(store, name, wish, directory, asks)
-    if wish.session is not None:
-        return store.find_session(session_key(wish.session))
-    if wish.last:
-        return last_here(store, directory)
-    return None if wish.new else find_last(store, directory, empty=True)
+def carry_out(store: Store, plan: ConversationPlan) -> Choice:
+    """Open, create or fork the planned session. Raises `Conflict` when a fork's key was taken meanwhile."""
+    if plan.fork_at is None:
+        session = store.session(plan.key, directory=plan.directory)
+    else:
+        session = (store.session(plan.info.key) if plan.info else store).fork(plan.fork_at, plan.key)
+        session.update(directory=plan.directory)
+    former = session.new() if plan.restart else None
+    note = f"What was there is now {former.key}" if former else plan.note
+    return Choice(session, note, plan.unfinished, plan.question)
 
 
-def _remembered_at(store: Store, name: str, wish: Wish, directory: str, asks: bool) -> SessionInfo | None:
-    id = store.find_id(name)
-    turn = find_turn(store, store.get_messages([id])[0]) if id else None
-    origin = store.find_session(turn.session) if turn and turn.session else None
-    if turn and is_unfinished(turn) and (wish.resume is not None or not asks):
-        return origin
-    if wish.resume is not None:
-        return find_named(store, name) or origin
-    here = find_standing(store, node_called(store, name).id, directory) if wish.session is None else None
-    return here or origin
+def planned_dialog(store: Store, plan: ConversationPlan) -> list[Node]:
+    """The dialog that the planned session starts with, without carrying the plan out."""
+    if plan.fork_at is not None:
+        return store.path(plan.fork_at)
+    is_empty = plan.restart or plan.info is None or plan.info.key != plan.key
+    return [] if is_empty or not plan.info or plan.info.head_id is None else store.path(plan.info.head_id)
 
 
-def check(wish: Wish) -> None:
-    """Raises `Invalid` when two flags say different things."""
-    flags = {"-n": wish.new, "-c": wish.last or wish.after is not None, "--resume": wish.resume is not None}
-    said = [flag for flag, given in flags.items() if given]
-    if len(said) > 1:
-        raise Invalid(f"{' and '.join(said)} say different things; use one of them.")
-    if wish.session is not None and not wish.session.strip():
+def check(target: Target) -> None:
+    """Raise `Invalid` for contradictory flags."""
+    flags = {"-n": target.new, "-c": target.last or target.after is not None, "--resume": target.resume is not None}
+    given = [flag for flag, is_given in flags.items() if is_given]
+    if len(given) > 1:
+        raise Invalid(f"{' and '.join(given)} contradict each other; use one of them.")
+    if target.session is not None and not target.session.strip():
         raise Invalid("--session needs a name.")
-    if wish.resume is not None and wish.session is not None:
+    if target.resume is not None and target.session is not None:
         raise Invalid("--resume and --session both name a conversation; use one of them.")
 
 
-def read_continue(store: Store, said: str, words: list[str]) -> tuple[str | None, list[str]]:
-    """What follows `-c`: the id, if one has that id, and the words of the prompt.
+def read_continue(store: Store, value: str, words: list[str]) -> tuple[str | None, list[str]]:
+    """Split the value of `-c` into an id, if a message has it, and the words of the prompt.
 
-    Raises `NotFound` for what can only be meant as an id, and `Refused` for a word that happens to begin one.
+    Raises `NotFound` for a value that can only be an id, and `Refused` for a word that is also the beginning of one.
     """
-    if not said or not re.fullmatch(f"[{ALPHABET}]+", said):
-        return None, [said, *words] if said else words
-    found = store.find_id(said) if len(said) >= SHORTEST_PREFIX else None
-    looks_like_an_id = any(sign.isdigit() for sign in said) and not said.isdigit()
+    if not value or not re.fullmatch(f"[{ALPHABET}]+", value):
+        return None, [value, *words] if value else words
+    found = store.find_id(value) if len(value) >= SHORTEST_PREFIX else None
+    looks_like_an_id = any(character.isdigit() for character in value) and not value.isdigit()
     if found is None:
-        if looks_like_an_id and len(said) == LENGTH:
-            raise NotFound(f"Conversation not found: no message is called {said!r}. {_quote(said, words)}")
-        return None, [said, *words]
-    if len(said) == SHORTEST_PREFIX and not looks_like_an_id:  # a longer word begins an id once in 60 million
-        raise Refused(f"{said!r} is the beginning of the id {found!r}: which is meant? {_quote(said, words)}")
+        if looks_like_an_id and len(value) == LENGTH:
+            raise NotFound(f"Conversation not found: there is no message {value!r}. {_quote(value, words)}")
+        return None, [value, *words]
+    if len(value) == SHORTEST_PREFIX and not looks_like_an_id:  # a longer word begins an id once in 60 million
+        raise Refused(f"{value!r} is a word and the beginning of the id {found!r}. {_quote(value, words)}")
     return found, words
 
 
-def _quote(said: str, words: list[str]) -> str:
-    prompt = " ".join([said, *words])
+def _quote(value: str, words: list[str]) -> str:
+    prompt = " ".join([value, *words])
     return f"If it is a word of the prompt, quote all of it: -c {prompt!r}"
 
 
-def dialog_of(store: Store, wish: Wish, directory: str) -> list[Node]:
-    """The dialog that is meant, only to be read: nothing is made and nothing is forked. Raises `NotFound`."""
-    check(wish)
-    if wish.after is not None:
-        return store.path(node_called(store, wish.after).id)
-    if wish.last:
-        return store.session(last_here(store, directory).key).path()
-    name = wish.resume if wish.resume is not None else session_key(wish.session or "")
-    if (info := find_named(store, name)) is not None:
-        return store.session(info.key).path()
-    return store.path(node_called(store, name).id) if wish.resume is not None else []
-
-
-# Here -----------------------------------------------------------------------------------------------------------------
+# By directory ---------------------------------------------------------------------------------------------------------
 
 
 def find_last(store: Store, directory: str, *, empty: bool = False) -> SessionInfo | None:
-    """The conversation last held in this directory, if there is one that can be continued."""
+    """The session last used in this directory that can be continued; with `empty`, also one without messages."""
     before: int | None = None
     while page := store.sessions(channel=CHANNEL, directory=directory, delegates=False, limit=20, before=before):
         for info in page:
@@ -157,7 +161,7 @@ def find_last(store: Store, directory: str, *, empty: bool = False) -> SessionIn
 
 
 def last_here(store: Store, directory: str) -> SessionInfo:
-    """The same, or `NotFound`, which names the last conversation elsewhere."""
+    """Like `find_last`, but raises `NotFound`, with the last session of another directory in the message."""
     found = find_last(store, directory)
     if found is not None:
         return found
@@ -167,7 +171,7 @@ def last_here(store: Store, directory: str) -> SessionInfo:
 
 
 def is_continuable(store: Store, info: SessionInfo) -> bool:
-    """Whether it stands at a reply of its own: not at unanswered words, not at the trace of a subagent."""
+    """Whether the session's head is a reply, and not part of a subagent's conversation."""
     if info.head_id is None:
         return False
     (head,) = store.get_messages([info.head_id])
@@ -178,16 +182,17 @@ def is_answered(node: Node) -> bool:
     return node.kind == "summary" or node.role in ("assistant", "tool_result")
 
 
-def begun(store: Store, directory: str) -> Session:
-    """A new conversation of this directory; one that was begun, and in which nothing was ever asked, will do."""
+def plan_new(store: Store, directory: str) -> ConversationPlan:
+    """A new session of this directory. The newest one is reused if it has never had a turn."""
     newest = next(iter(store.sessions(channel=CHANNEL, directory=directory, delegates=False, limit=1)), None)
+    # A turn may be running in a session without a head: another process has just asked there.
     if newest and newest.head_id is None and not store.turns(newest.key, limit=1):
-        return store.session(newest.key)
-    return store.session(free_key(store, directory), directory=directory)
+        return ConversationPlan(newest.key, newest)
+    return ConversationPlan(free_key(store, directory), directory=directory)
 
 
 def free_key(store: Store, directory: str) -> str:
-    """A key that nobody has: the name of the directory, with something after it if it must be."""
+    """An unused key: the name of the directory, with a random suffix if necessary."""
     name = re.sub(r"[^\w.-]+", "-", directory.rstrip("/\\").replace("\\", "/").rpartition("/")[2])[:80].strip("-")
     key = cli_key(name or "default")
     while store.find_session(key) is not None:
@@ -203,107 +208,122 @@ def session_key(name: str) -> str:
     return name if ":" in name else cli_key(name)
 
 
-def named(store: Store, wish: Wish, directory: str) -> Choice:
-    """`--session NAME`, found or made; continued, or begun afresh."""
-    key = session_key(wish.session or "")
+def plan_named(store: Store, target: Target, directory: str) -> ConversationPlan:
+    """`--session NAME`: continue it or create it; with `-n`, start it afresh."""
+    key = session_key(target.session or "")
     info = store.find_session(key)
-    if wish.last and (info is None or info.head_id is None):
+    if target.last and (info is None or info.head_id is None):
         raise NotFound(f"No conversation to continue: session {key!r} is empty.")
-    session = at_home(store, info, directory) if info else store.session(key, directory=directory)
-    kept = session.new() if wish.new else None
-    return Choice(session, f"What was there is now {kept.key}" if kept else None)
+    return ConversationPlan(key, info, directory=new_directory(info, directory), restart=target.new)
 
 
-def at_home(store: Store, info: SessionInfo, directory: str) -> Session:
-    """The session; one of the command line that has no directory yet, as a fork has none, gets this one."""
-    homeless = info.directory is None and info.channel == CHANNEL
-    return store.session(info.key, directory=directory if homeless else None)
+def new_directory(info: SessionInfo | None, directory: str) -> str | None:
+    """The directory to give to a session: to a new one, or to one of the command line without any, as a fork is."""
+    if info is None or (info.directory is None and info.channel == CHANNEL):
+        return directory
+    return None
 
 
-def node_called(store: Store, id: str) -> Node:
-    found = store.find_id(id)
-    if found is None:
-        raise NotFound(f"Conversation not found: {id!r} is no message. `bough conversations` lists them.")
-    return store.get_messages([found])[0]
+def plan_resume(store: Store, name: str, directory: str, asks: bool) -> ConversationPlan:
+    """`--resume`: the conversation of this name, which is a session's key or the id of any message of it."""
+    node = find_node(store, name)
+    turn = find_turn(store, node) if node else None
+    if turn and is_unfinished(turn):
+        return plan_retry(store, turn, directory, asks)
+    info = find_session(store, name)
+    if info is None and node is not None:
+        info = find_session_of(store, node, turn)
+    if info is not None:
+        return ConversationPlan(info.key, info)
+    return plan_branch(store, existing(node, name), turn, directory, asks)
 
 
-def resumed(store: Store, name: str, directory: str, asks: bool) -> Choice:
-    """The conversation with this name: a session's key, or any message of it."""
-    id = store.find_id(name)
-    if id is not None and (unfinished := taken_up(store, store.get_messages([id])[0], directory, asks)):
-        return unfinished
-    if (info := find_named(store, name)) is not None:
-        return Choice(store.session(info.key))
-    return after(store, node_called(store, name), directory, asks)
-
-
-def find_named(store: Store, name: str) -> SessionInfo | None:
-    """The session with this key or name, or the one to which a message of this name belongs."""
-    if (named := find_session(store, name)) is not None:
-        return named
-    id = store.find_id(name)
-    if id is None:
-        return None
-    through = [info for info in store.sessions_through(id) if info.parent_key is None and info.channel != "subagent"]
-    turn = find_turn(store, store.get_messages([id])[0])
+def find_session_of(store: Store, node: Node, turn: TurnInfo | None) -> SessionInfo | None:
+    """The session that a message belongs to: the one of its turn if that still leads through it, else the newest."""
+    through = [info for info in store.sessions_through(node.id) if not info.parent_key and info.channel != "subagent"]
     own = [info for info in through if turn and info.key == turn.session]
     return next(iter(own or through), None)
 
 
-def after(store: Store, node: Node, directory: str, asks: bool, name: str | None = None) -> Choice:
-    """From this very message: in the session of this directory that stands there, or in a fork."""
-    if not asks and (unfinished := taken_up(store, node, directory, asks)):
-        return unfinished
+def plan_after(store: Store, id: str, directory: str, asks: bool, name: str | None) -> ConversationPlan:
+    """`-c ID`: exactly from this message, in this directory's session with that head, or in a fork."""
+    node = existing(find_node(store, id), id)
     turn = find_turn(store, node)
-    if name is None and (standing := find_standing(store, node.id, directory)):
-        return Choice(at_home(store, standing, directory))
-    if not asks and node.role == "user" and node.kind == "message":
-        return again(store, node, turn, directory)
-    if not asks:
-        raise Invalid("There is nothing to ask: write what you want to know.")
-    session = forked(store, node.id, turn, directory, name)
-    return Choice(session, f"Forked at {node.id} as {session.key}")
+    if not asks and turn and is_unfinished(turn):
+        return plan_retry(store, turn, directory, asks)
+    if name is None and (info := find_session_at(store, node.id, directory)):
+        return ConversationPlan(info.key, info, directory=new_directory(info, directory))
+    return plan_branch(store, node, turn, directory, asks, name)
 
 
-def find_standing(store: Store, id: str, directory: str) -> SessionInfo | None:
-    """A session of this directory that stands at a message. Others, of bots and subagents too, are left alone."""
+def find_session_at(store: Store, id: str, directory: str) -> SessionInfo | None:
+    """A session of this directory whose head is this message. Those of bots and subagents are never taken."""
     for info in store.sessions_through(id):
-        here = info.channel == CHANNEL and info.parent_key is None and info.directory in (None, directory)
-        if here and info.head_id == id:
+        is_here = info.channel == CHANNEL and info.parent_key is None and info.directory in (None, directory)
+        if is_here and info.head_id == id:
             return info
     return None
 
 
-def taken_up(store: Store, node: Node, directory: str, asks: bool) -> Choice | None:
-    """The turn of this message once more, if it did not complete; beside its session, if that has moved on."""
-    turn = find_turn(store, node)
-    if turn is None or not is_unfinished(turn):
-        return None
-    info = store.find_session(turn.session) if turn.session else None
+def plan_retry(store: Store, turn: TurnInfo, directory: str, asks: bool) -> ConversationPlan:
+    """Resume a turn that did not complete: in its session, or in a fork if the session has moved on."""
+    info = find_origin(store, turn)
     if info and info.head_id == turn.parent_id:
-        return Choice(store.session(info.key), f"Taking up {turn.id} again", unfinished=turn.id)
+        return ConversationPlan(info.key, info, note=f"Taking up {turn.id} again", unfinished=turn.id)
     if not asks:
-        return again(store, store.get_messages([turn.id])[0], turn, directory)
-    session = forked(store, turn.last_id, turn, directory, None)
-    return Choice(session, f"Taking up {turn.id} again as {session.key}")
+        return plan_repeat(store, store.get_messages([turn.id])[0], info, directory)
+    key = free_key(store, directory)
+    note = f"Taking up {turn.id} again as {key}"
+    return ConversationPlan(key, info, fork_at=turn.last_id, directory=directory, note=note)
+
+
+def plan_branch(
+    store: Store, node: Node, turn: TurnInfo | None, directory: str, asks: bool, name: str | None = None
+) -> ConversationPlan:
+    """Fork at a message; without a question, repeat this message as its sibling. Raises `Invalid` for a reply."""
+    origin = find_origin(store, turn)
+    if asks:
+        key = free_key(store, directory) if name is None else session_key(name)
+        note = f"Forked at {node.id} as {key}"
+        return ConversationPlan(key, origin, fork_at=node.id, directory=directory, note=note)
+    if node.role == "user" and node.kind == "message":
+        return plan_repeat(store, node, origin, directory)
+    raise Invalid(NOTHING_TO_ASK)
+
+
+def plan_repeat(store: Store, node: Node, origin: SessionInfo | None, directory: str) -> ConversationPlan:
+    """Ask a stored question again, as a sibling of the first."""
+    if node.parent_id is None:
+        plan = plan_new(store, directory)
+        key, directory_ = plan.key, plan.directory
+    else:
+        key, directory_ = free_key(store, directory), directory
+    note = f"Asking {node.id} again in {key}"
+    return ConversationPlan(key, origin, node.parent_id, directory_, note=note, question=node.message)
+
+
+def find_origin(store: Store, turn: TurnInfo | None) -> SessionInfo | None:
+    """The session in which a turn was saved, unless it was deleted."""
+    return store.find_session(turn.session) if turn and turn.session else None
 
 
 def is_unfinished(turn: TurnInfo) -> bool:
     return turn.status in ("interrupted", "failed")
 
 
-def again(store: Store, node: Node, turn: TurnInfo | None, directory: str) -> Choice:
-    """The same question once more, beside the first one."""
-    session = forked(store, node.parent_id, turn, directory, None) if node.parent_id else begun(store, directory)
-    return Choice(session, f"Asking {node.id} again in {session.key}", question=node.message)
+def find_node(store: Store, id: str) -> Node | None:
+    """The message with this id or unique prefix. Raises `Ambiguous`."""
+    try:
+        return store.get_messages([id])[0]
+    except NotFound:
+        return None
 
 
-def forked(store: Store, at: str, turn: TurnInfo | None, directory: str, name: str | None) -> Session:
-    key = free_key(store, directory) if name is None else session_key(name)
-    origin = turn.session if turn and turn.session and store.find_session(turn.session) else None
-    session = store.session(origin).fork(at, key) if origin else store.fork(at, key)
-    session.update(directory=directory)
-    return session
+def existing(node: Node | None, id: str) -> Node:
+    """The message itself. Raises `NotFound`."""
+    if node is None:
+        raise NotFound(f"Conversation not found: there is no message {id!r}. `bough conversations` lists them.")
+    return node
 
 
 def find_turn(store: Store, node: Node) -> TurnInfo | None:

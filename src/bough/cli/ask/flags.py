@@ -1,4 +1,4 @@
-"""The flags that `run` and `chat` share: which conversation, and who answers."""
+"""Flags of `run` and `chat`: which conversation, and which agent."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bough.cli.ask.agent import Casting
-from bough.cli.ask.choose import Wish, read_continue
+from bough.cli.ask.agent import AgentOptions
+from bough.cli.ask.choose import Target, read_continue
 from bough.cli.options import MESSAGE, MESSAGE_OR_SESSION, SESSION, locator_of, store_options
 from bough.errors import BoughError
 from bough.model.values import value
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @value
 class Flags:
-    """What the command line says of which conversation is meant, and of who answers."""
+    """Values of the flags."""
 
     model: str | None
     agent: str | None
@@ -35,33 +35,38 @@ class Flags:
     timeout: float | None
 
     @property
-    def casting(self) -> Casting:
-        """Who answers."""
-        return Casting(self.model, self.agent, self.system, self.max_tokens, self.timeout)
+    def options(self) -> AgentOptions:
+        """The flags that choose the agent."""
+        return AgentOptions(self.model, self.agent, self.system, self.max_tokens, self.timeout)
 
     @property
     def is_continuing(self) -> bool:
-        """Whether what is stored must be known."""
-        return self.continued is not None or self.resume is not None or self.session is not None
+        """Whether a stored conversation is needed: without one there is nothing to continue."""
+        return self.continued is not None or self.resume is not None
 
-    def wish(self, store: Store, words: Sequence[str]) -> tuple[Wish, list[str]]:
-        """Which conversation is meant, and the words of the prompt: those after `-c` may be among them."""
+    @property
+    def names_conversation(self) -> bool:
+        """Whether a conversation is named that may be stored."""
+        return self.is_continuing or self.session is not None
+
+    def target(self, store: Store, words: Sequence[str]) -> tuple[Target, list[str]]:
+        """The conversation that is named, and the words of the prompt, which may begin after `-c`."""
         after, words = None, list(words)
         if self.continued:
             after, words = read_continue(store, self.continued, words)
         last = self.resume == "" or (self.continued is not None and after is None)
-        return Wish(last, after, self.resume or None, self.new, self.session), words
+        return Target(last, after, self.resume or None, self.new, self.session), words
 
 
 def agents(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """The agents that a shell may complete. It has no place for an error."""
+    """Agents for shell completion, which cannot show an error."""
     with suppress(BoughError):
         return [name for name in locator_of(ctx).settings().names("agents") if name.startswith(incomplete)]
     return []
 
 
 def models(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Who may be asked, as far as a shell can complete it: the names of providers."""
+    """Models for shell completion: the providers' names and `local`."""
     with suppress(BoughError):
         known = ["local", *(f"{name}:" for name in locator_of(ctx).settings().names("providers"))]
         return [name for name in known if name.startswith(incomplete)]
@@ -71,37 +76,37 @@ def models(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]
 OPTIONS: tuple[Callable[[Callable[..., Any]], Callable[..., Any]], ...] = (
     click.option(
         "-m", "--model", metavar="NAME", shell_complete=models,
-        help="Who answers: openai:…, anthropic:…, PROVIDER:…, local.",
+        help="Model: openai:…, anthropic:…, PROVIDER:…, local.",
     ),
-    click.option("-a", "--agent", metavar="NAME", shell_complete=agents, help="An agent of the configuration."),
-    click.option("-s", "--system", metavar="TEXT", help="The system prompt, for this conversation from now on."),
+    click.option("-a", "--agent", metavar="NAME", shell_complete=agents, help="Agent of the configuration."),
+    click.option("-s", "--system", metavar="TEXT", help="System prompt, for this conversation from now on."),
     click.option(
         "-c", "--continue", "continued", is_flag=False, flag_value="", metavar="[ID]", type=MESSAGE,
         help="Continue the last conversation of this directory, or from message ID.",
     ),
     click.option(
         "--resume", is_flag=False, flag_value="", metavar="[ID]", type=MESSAGE_OR_SESSION,
-        help="Resume a conversation by any id of it; without ID, the last one of this directory.",
+        help="Resume the conversation of message or session ID; without ID, the last one of this directory.",
     ),
-    click.option("-n", "--new", is_flag=True, help="Start afresh."),
-    click.option("--session", metavar="NAME", type=SESSION, help="A conversation with a name."),
-    click.option("-G", "--incognito", "--no-save", "incognito", is_flag=True, help="Keep nothing of this."),
-    click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="How long a reply may get."),
+    click.option("-n", "--new", is_flag=True, help="Start a new conversation."),
+    click.option("--session", metavar="NAME", type=SESSION, help="Continue or create the conversation with this name."),
+    click.option("-G", "--incognito", "--no-save", "incognito", is_flag=True, help="Store nothing."),
+    click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Longest reply, in tokens."),
     click.option(
-        "--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="How long a turn may take."
+        "--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Longest duration of a turn."
     ),
 )  # fmt: skip
 
 
 def flags(function: Callable[..., int]) -> Callable[..., int]:
-    """Gives a command the flags, as its argument `flags`."""
+    """Add the flags to a command, as its argument `flags`."""
 
     @wraps(function)
     def called(*args: Any, **given: Any) -> int:
-        said = Flags(**{name: given.pop(name) for name in Flags.__match_args__})
-        return function(*args, flags=said, **given)
+        values = Flags(**{name: given.pop(name) for name in Flags.__match_args__})
+        return function(*args, flags=values, **given)
 
-    made: Callable[..., Any] = store_options(called)
+    command: Callable[..., Any] = store_options(called)
     for option in reversed(OPTIONS):
-        made = option(made)
-    return made
+        command = option(command)
+    return command

@@ -6,8 +6,8 @@ import sys
 
 import click
 
-from bough.cli.ask.agent import Casting
-from bough.cli.ask.crew import Crew
+from bough.cli.ask.agent import AgentOptions
+from bough.cli.ask.runtime import Runtime
 from bough.cli.locate import Locator
 from bough.cli.options import store_options
 from bough.cli.registry import Commands
@@ -31,9 +31,9 @@ def agent(locator: Locator, name: str, model: str | None) -> None:
 
     if sys.stdin.isatty():
         console.note("Waiting for an MCP client on stdin. Ctrl+D ends this; `bough run -a` asks an agent by hand.")
-    with locator.store() as store, Crew(locator) as crew, interruptible():
+    with locator.store() as store, Runtime(locator) as runtime, interruptible():
         # An agent may be a tool of itself: if each copy started its servers at once, there would be no end of them.
-        served = crew.cast(Casting(model=model, agent=name), at_once=False)
+        served = runtime.agent(AgentOptions(model=model, agent=name), start_servers=False)
         serve(served, store)
         served.provider.close()
 

@@ -1,4 +1,4 @@
-"""`bough run`: ask, in this directory's conversation."""
+"""`bough run`: ask a question in this directory's conversation."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bough.cli.ask.agent import remember
-from bough.cli.ask.choose import Choice, choose, dialog_of, remembered
+from bough.cli.ask.choose import Choice, carry_out, plan_conversation, planned_dialog
 from bough.cli.ask.flags import Flags, flags
 from bough.cli.locate import Locator, here
 from bough.cli.options import examples, json_option
@@ -31,8 +30,8 @@ if TYPE_CHECKING:
     "-i", "--input", "-f", "--file", "files", multiple=True, metavar="FILE", type=click.Path(),
     help="Attach a file; repeatable.",
 )  # fmt: skip
-@click.option("--skip-stdin", is_flag=True, help="Do not read what is piped in.")
-@click.option("--raw", is_flag=True, help="Show the reply as it comes, even on a terminal.")
+@click.option("--skip-stdin", is_flag=True, help="Do not read piped input.")
+@click.option("--raw", is_flag=True, help="Write the reply without formatting, even on a terminal.")
 @flags
 @json_option
 @click.pass_obj
@@ -40,25 +39,25 @@ def command(
     locator: Locator, words: tuple[str, ...], files: tuple[str, ...], skip_stdin: bool, raw: bool, flags: Flags,
     as_json: bool,
 ) -> int:  # fmt: skip
-    """Ask, in this directory's conversation, which continues where it left off.
+    """Ask a question in this directory's conversation.
 
-    The reply goes to stdout, its id to stderr. What is piped in becomes part of the question. -c takes what follows it
-    as an id if a message has that id; else it is the beginning of the prompt.
+    The reply goes to stdout, its id to stderr. Piped input becomes part of the question. The word after -c is an id if
+    a message has that id, else the beginning of the prompt.
     """
     from bough.cli.ask.ask import interruptible
     from bough.cli.ask.attach import piped
 
     stdin = b"" if skip_stdin else piped(bool(words) and words != ("-",))
-    asked = Asked(words, files, stdin, raw, as_json)
-    if not (asked.is_something or flags.continued or flags.resume):
+    request = Request(words, files, stdin, raw, as_json)
+    if request.is_empty and not (flags.continued or flags.resume):
         raise Invalid('There is nothing to ask. Write: bough run "your question", or bough chat.')
     with interruptible():
-        return nowhere(locator, asked, flags) if flags.incognito else kept(locator, asked, flags)
+        return (run_incognito if flags.incognito else run_stored)(locator, request, flags)
 
 
 @value
-class Asked:
-    """The question, and how its answer is wanted."""
+class Request:
+    """The question, and the form of the reply."""
 
     words: tuple[str, ...]
     files: tuple[str, ...]
@@ -67,77 +66,81 @@ class Asked:
     as_json: bool
 
     @property
-    def is_something(self) -> bool:
-        return bool("".join(self.words).strip() or self.files or self.stdin.strip())
+    def is_empty(self) -> bool:
+        """Whether there is no question."""
+        return not ("".join(self.words).strip() or self.files or self.stdin.strip())
 
 
-def kept(locator: Locator, asked: Asked, flags: Flags) -> int:
-    """Asks in a session of the store."""
+def run_stored(locator: Locator, request: Request, flags: Flags) -> int:
+    """Ask in a session of the store."""
     from bough.cli.ask.attach import question
-    from bough.cli.ask.crew import Crew
+    from bough.cli.ask.runtime import Runtime
     from bough.cli.output.live import RunPrinter
 
-    with locator.store() as store, Crew(locator) as crew:
-        wish, words = flags.wish(store, asked.words)
-        parts = question(words, asked.files, asked.stdin)
-        # Whoever cannot be asked is known before a session is made for it.
-        agent = crew.cast(flags.casting, remembered(store, wish, here(), bool(parts)))
-        choice = choose(store, wish, here(), bool(parts))
-        remember(choice.session, flags.casting, locator.settings())
-        teller = RunPrinter(raw=asked.raw, silent=asked.as_json)
+    # A store without a file has nothing to continue: it is opened in memory, and no file is made for the error.
+    opened = locator.existing() if flags.is_continuing else locator.store()
+    with opened as store, Runtime(locator) as runtime:
+        target, words = flags.target(store, request.words)
+        parts = question(words, request.files, request.stdin)
+        plan = plan_conversation(store, target, here(), bool(parts))
+        # A model that cannot be used is an error before anything is written.
+        agent = runtime.agent(flags.options, plan.info)
+        choice = carry_out(store, plan)
+        runtime.store_options(choice.session, flags.options)
+        printer = RunPrinter(raw=request.raw, silent=request.as_json)
         if choice.note:
-            teller.note(choice.note)
-        return answer(agent, choice, parts, teller, asked.as_json)
+            printer.note(choice.note)
+        return answer(agent, choice, parts, printer, request.as_json)
 
 
-def nowhere(locator: Locator, asked: Asked, flags: Flags) -> int:
-    """Asks in a session that is nowhere. What is continued is read, and nothing is written to it."""
+def run_incognito(locator: Locator, request: Request, flags: Flags) -> int:
+    """Ask in a session in memory. A conversation that is continued is copied there."""
     import bough
     from bough.cli.ask.attach import question
-    from bough.cli.ask.crew import Crew
+    from bough.cli.ask.runtime import Runtime
     from bough.cli.output.live import RunPrinter
 
-    with bough.connect(":memory:") as memory, Crew(Locator(":memory:", locator.config)) as crew:
-        session, words = memory.session("incognito"), list(asked.words)
-        if flags.is_continuing:
+    with bough.connect(":memory:") as memory, Runtime(Locator(":memory:", locator.config)) as runtime:
+        session, words = memory.session("incognito"), list(request.words)
+        if flags.names_conversation:
             with locator.existing() as store:
-                wish, words = flags.wish(store, words)
-                session.record(dialog_of(store, wish, here()))
-        parts = question(words, asked.files, asked.stdin)
-        agent = crew.cast(flags.casting, session.info)
-        teller = RunPrinter(raw=asked.raw, silent=asked.as_json, kept=False)
-        return answer(agent, Choice(session), parts, teller, asked.as_json)
+                target, words = flags.target(store, words)
+                session.record(planned_dialog(store, plan_conversation(store, target, here())))
+        parts = question(words, request.files, request.stdin)
+        agent = runtime.agent(flags.options, session.info)
+        printer = RunPrinter(raw=request.raw, silent=request.as_json, kept=False)
+        return answer(agent, Choice(session), parts, printer, request.as_json)
 
 
-def answer(agent: Agent, choice: Choice, parts: list[Part], teller: RunPrinter, as_json: bool) -> int:
-    """Runs one turn and tells it; the exit status."""
+def answer(agent: Agent, choice: Choice, parts: list[Part], printer: RunPrinter, as_json: bool) -> int:
+    """Run one turn and write it; return the exit status."""
     from bough.cli.ask.ask import ask
     from bough.cli.exits import INTERRUPTED
 
     try:
-        done = ask(agent, choice, parts, teller)
+        outcome = ask(agent, choice, parts, printer)
     except KeyboardInterrupt:
-        teller.print_resume_hint()
+        printer.print_resume_hint()
         return INTERRUPTED
     except ProviderError:
-        teller.print_resume_hint("The question is kept")
+        printer.print_resume_hint("The question is kept")
         raise
     finally:
         agent.provider.close()
-    return told(done, agent, choice, teller, as_json)
+    return report(outcome, agent, choice, printer, as_json)
 
 
-def told(done: Outcome, agent: Agent, choice: Choice, teller: RunPrinter, as_json: bool) -> int:
-    """Says how the turn ended; the exit status."""
-    from bough.cli.ask.ask import in_json
+def report(outcome: Outcome, agent: Agent, choice: Choice, printer: RunPrinter, as_json: bool) -> int:
+    """Write how the turn ended; return the exit status."""
+    from bough.cli.ask.ask import turn_json
     from bough.cli.exits import STOPPED
     from bough.cli.output.console import print_json
 
     if as_json:
-        print_json(in_json(done, choice, agent, teller.kept))
-    teller.print_reply_id(done)
-    if done.reason:
-        teller.note(agent.limits.describe(done.reason))
-        teller.print_resume_hint()
+        print_json(turn_json(outcome, choice, agent, printer.kept))
+    printer.print_reply_id(outcome)
+    if outcome.reason:
+        printer.note(agent.limits.describe(outcome.reason))
+        printer.print_resume_hint()
         return STOPPED
-    return teller.status
+    return printer.status

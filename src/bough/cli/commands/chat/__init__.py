@@ -1,4 +1,4 @@
-"""`bough chat`: the same as `run`, turn after turn, in one terminal."""
+"""`bough chat`: like `run`, turn after turn in one terminal."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bough.cli.ask.choose import choose, dialog_of
+from bough.cli.ask.choose import carry_out, plan_conversation, planned_dialog
 from bough.cli.ask.flags import Flags, flags
 from bough.cli.locate import Locator, here
 from bough.cli.options import examples
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.command(
     "chat",
     epilog=examples("bough chat", "bough chat -n -m anthropic:claude-sonnet-5-5", "bough chat --session work")
-    + "\n\nInside: /help. Alt+Enter begins a new line, Ctrl+C stops an answer, Ctrl+D ends the chat.",
+    + "\n\nInside: /help. Alt+Enter inserts a line break, Ctrl+C stops a reply, Ctrl+D ends the chat.",
 )
 @click.argument("words", nargs=-1, metavar="[PROMPT]…")
 @click.option(
@@ -28,35 +28,36 @@ if TYPE_CHECKING:
 @flags
 @click.pass_obj
 def command(locator: Locator, words: tuple[str, ...], files: tuple[str, ...], flags: Flags) -> int:
-    """Talk, in this directory's conversation, which continues where it left off; `run` can go on with it any time."""
+    """Chat in this directory's conversation. `bough run` can continue it at any time."""
     if flags.incognito:
-        nowhere = Locator(":memory:", locator.config)
-        with nowhere.store() as memory:
-            return talk(nowhere, memory, remembered(locator, memory, words, flags), files, flags)
-    with locator.store() as store:
-        return talk(locator, store, words, files, flags)
+        memory_only = Locator(":memory:", locator.config)
+        with memory_only.store() as memory:
+            return chat(memory_only, memory, copy_dialog(locator, memory, words, flags), files, flags)
+    # A store without a file has nothing to continue: it is opened in memory, and no file is made for the error.
+    with locator.existing() if flags.is_continuing else locator.store() as store:
+        return chat(locator, store, words, files, flags)
 
 
-def remembered(locator: Locator, memory: Store, words: tuple[str, ...], flags: Flags) -> tuple[str, ...]:
-    """Brings what is continued into a store that is nowhere; the words of the first question."""
-    if not flags.is_continuing:
+def copy_dialog(locator: Locator, memory: Store, words: tuple[str, ...], flags: Flags) -> tuple[str, ...]:
+    """Copy the conversation that is continued into memory; return the words of the first question."""
+    if not flags.names_conversation:
         return words
     with locator.existing() as store:
-        wish, left = flags.wish(store, words)
-        dialog = dialog_of(store, wish, here())
+        target, left = flags.target(store, words)
+        dialog = planned_dialog(store, plan_conversation(store, target, here()))
     memory.session("cli:incognito", directory=here()).record(dialog)
     return tuple(left)
 
 
-def talk(locator: Locator, store: Store, words: tuple[str, ...], files: tuple[str, ...], flags: Flags) -> int:
-    """Talks until the user has enough; the exit status."""
-    from bough.cli.ask.choose import Wish
-    from bough.cli.ask.crew import Crew
+def chat(locator: Locator, store: Store, words: tuple[str, ...], files: tuple[str, ...], flags: Flags) -> int:
+    """Run a chat until its input ends; return the exit status."""
+    from bough.cli.ask.choose import Target
+    from bough.cli.ask.runtime import Runtime
     from bough.cli.commands.chat.input import reader
-    from bough.cli.commands.chat.loop import Talk
+    from bough.cli.commands.chat.loop import ChatLoop
 
-    wish, left = (Wish(), list(words)) if flags.incognito else flags.wish(store, words)
-    choice = choose(store, wish, here())
-    with Crew(locator) as crew, Talk(store, crew, locator.settings(), choice.session, flags) as talking:
-        talking.files = list(files)
-        return talking.go(reader(talking), " ".join(left))
+    target, left = (Target(), list(words)) if flags.incognito else flags.target(store, words)
+    choice = carry_out(store, plan_conversation(store, target, here()))
+    with Runtime(locator) as runtime, ChatLoop(store, runtime, locator.settings(), choice.session, flags) as loop:
+        loop.files = list(files)
+        return loop.run(reader(loop), " ".join(left))

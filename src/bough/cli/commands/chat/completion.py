@@ -1,4 +1,4 @@
-"""Tab in a chat: the names of commands, and what can come after them."""
+"""Tab completion in a chat: commands and their arguments."""
 
 from __future__ import annotations
 
@@ -14,49 +14,49 @@ from bough.cli.output.text import one_line, truncate
 if TYPE_CHECKING:
     from prompt_toolkit.completion import CompleteEvent
 
-    from bough.cli.commands.chat.loop import Talk
+    from bough.cli.commands.chat.loop import ChatLoop
 
 MOST = 30
 
 
-class Completing(Completer):
+class ChatCompleter(Completer):
     """Completes commands, ids and sessions, agents and files."""
 
-    def __init__(self, talk: Talk) -> None:
-        self._talk = talk
+    def __init__(self, loop: ChatLoop) -> None:
+        self._loop = loop
         self._files = PathCompleter(expanduser=True)
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
-        """What the word before the cursor may become."""
+        """Completions of the word before the cursor."""
         line = document.text_before_cursor
         if not line.startswith("/"):
             return
         name, space, typed = line.partition(" ")
         if not space:
-            yield from matching(name, ((one.name, one.about) for one in COMMANDS.values()))
+            yield from matching(name, ((one.name, one.help) for one in COMMANDS.values()))
         elif name in ("/export", "/attach"):
             yield from self._files.get_completions(Document(typed, len(typed)), complete_event)
         else:
             yield from matching(typed, self._known(name))
 
     def _known(self, name: str) -> Iterable[tuple[str, str]]:
-        talk = self._talk
+        loop = self._loop
         match name:
             case "/fork" | "/rewind" | "/tree":
-                return [(node.id, node.message.text) for node in reversed(talk.session.path(last=MOST))]
+                return [(node.id, node.message.text) for node in reversed(loop.session.path(last=MOST))]
             case "/resume" | "/sessions":
-                return [(info.key, info.title or "") for info in talk.store.sessions(delegates=False, limit=MOST)]
+                return [(info.key, info.title or "") for info in loop.store.sessions(delegates=False, limit=MOST)]
             case "/retry":
-                return [(turn.id, turn.status) for turn in talk.session.turns(limit=MOST) if turn.status != "complete"]
+                return [(turn.id, turn.status) for turn in loop.session.turns(limit=MOST) if turn.status != "complete"]
             case "/agent":
-                return [(name, "") for name in talk.config.names("agents")]
+                return [(name, "") for name in loop.config.names("agents")]
             case "/model":
-                return [(f"{name}:", "") for name in talk.config.names("providers")] + [("local", "the embedded model")]
+                return [(f"{name}:", "") for name in loop.config.names("providers")] + [("local", "the embedded model")]
         return []
 
 
 def matching(typed: str, known: Iterable[tuple[str, str]]) -> Iterator[Completion]:
-    """Those that begin like what was typed."""
+    """The known names that start with the typed text."""
     for name, about in known:
         if name.startswith(typed):
             yield Completion(name, -len(typed), display_meta=truncate(one_line(about), 50))

@@ -1,4 +1,4 @@
-"""Where the chat reads from: a terminal with history, many lines and completion; or whatever is piped in."""
+"""Input of a chat: a terminal with history, line breaks and completion, or a pipe."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from prompt_toolkit.history import History
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
-    from bough.cli.commands.chat.loop import Talk
+    from bough.cli.commands.chat.loop import ChatLoop
 
 PROMPT = "› "
 
 
-def reader(talk: Talk) -> Callable[[], str]:
-    """A function that reads what is said next; it raises `EOFError` when nothing more comes."""
-    return on_terminal(talk) if sys.stdin.isatty() and sys.stdout.isatty() else from_pipe
+def reader(loop: ChatLoop) -> Callable[[], str]:
+    """A function that reads the next input; it raises `EOFError` at the end."""
+    return on_terminal(loop) if sys.stdin.isatty() and sys.stdout.isatty() else from_pipe
 
 
 def from_pipe() -> str:
@@ -33,21 +33,21 @@ def from_pipe() -> str:
     return line.rstrip("\n")
 
 
-def on_terminal(talk: Talk) -> Callable[[], str]:
+def on_terminal(loop: ChatLoop) -> Callable[[], str]:
     from prompt_toolkit import PromptSession
     from prompt_toolkit.formatted_text import ANSI
     from prompt_toolkit.styles import Style
 
-    from bough.cli.commands.chat.completion import Completing
+    from bough.cli.commands.chat.completion import ChatCompleter
 
     session: PromptSession[str] = PromptSession(
-        history=history(talk.kept),
-        completer=Completing(talk),
+        history=history(loop.kept),
+        completer=ChatCompleter(loop),
         complete_while_typing=False,
         multiline=True,
         prompt_continuation="  ",
         key_bindings=keys(),
-        bottom_toolbar=talk.status,
+        bottom_toolbar=loop.status,
         style=Style.from_dict({"bottom-toolbar": "noreverse fg:ansibrightblack"}),
     )
 
@@ -55,17 +55,17 @@ def on_terminal(talk: Talk) -> Callable[[], str]:
         while True:
             try:
                 return session.prompt(ANSI(f"\x1b[1m{PROMPT}\x1b[0m"))
-            except KeyboardInterrupt:  # takes back the line, as a shell does
+            except KeyboardInterrupt:  # discards the line, as in a shell
                 continue
 
     return read
 
 
 def history(kept: bool) -> History:
-    """What was typed before, for the arrow keys. Of a chat that is not kept, nothing."""
+    """Earlier input, for the arrow keys; empty in an incognito chat."""
     from prompt_toolkit.history import FileHistory, InMemoryHistory
 
-    with suppress(OSError):  # without a place for it, a chat is still a chat
+    with suppress(OSError):  # a chat works without its history
         if kept:
             file = history_file()
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -75,12 +75,12 @@ def history(kept: bool) -> History:
 
 
 def history_file() -> Path:
-    """Where it is kept."""
+    """File of the input history."""
     return Path(state_directory(), "history")
 
 
 def keys() -> KeyBindings:
-    """Enter sends; Alt+Enter, Ctrl+J, or a backslash at the end, begin a new line."""
+    """Enter sends; Alt+Enter, Ctrl+J, or Enter after a backslash, insert a line break."""
     from prompt_toolkit.key_binding import KeyBindings
 
     bindings = KeyBindings()

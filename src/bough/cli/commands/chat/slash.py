@@ -1,4 +1,4 @@
-"""What can be said to the chat itself: `/new`, `/fork`, `/help` and the others."""
+"""Slash commands of a chat: `/new`, `/fork`, `/help` and the others."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from bough.cli.ask.choose import Wish, begun, choose, free_key
+from bough.cli.ask.choose import Target, carry_out, free_key, plan_conversation, plan_new
 from bough.cli.output import console
 from bough.cli.output.live import aside, token_counts
 from bough.cli.output.text import one_line
@@ -15,235 +15,236 @@ from bough.errors import BoughError, Invalid
 from bough.model.values import value
 
 if TYPE_CHECKING:
-    from bough.cli.commands.chat.loop import Talk
+    from bough.cli.commands.chat.loop import ChatLoop
     from bough.model import Node
 
 
 @value
-class Command:
-    """One command: what comes after its name, what it does, and its work on the words that were said."""
+class SlashCommand:
+    """A slash command: its name, arguments and help, and the function that runs it."""
 
     name: str
-    takes: str
-    about: str
-    work: Callable[[Talk, str], object]
+    arguments: str
+    help: str
+    run: Callable[[ChatLoop, str], object]
 
 
-def obey(talk: Talk, said: str) -> bool:
-    """Does what a line says; whether the chat goes on."""
-    from bough.cli.commands.chat.loop import complain
+def dispatch(loop: ChatLoop, line: str) -> bool:
+    """Run the command of a line; return whether the chat continues."""
+    from bough.cli.commands.chat.loop import report_error
 
-    name, _, words = said.strip().partition(" ")
+    name, _, words = line.strip().partition(" ")
     command = COMMANDS.get(ALIASES.get(name, name))
     if command is None:
         near = get_close_matches(name, COMMANDS, 1)
-        complain(f"There is no {name}.{f' Did you mean {near[0]}?' if near else ''} /help lists what there is.")
+        report_error(f"There is no {name}.{f' Did you mean {near[0]}?' if near else ''} /help lists the commands.")
         return True
     try:
-        return command.work(talk, words.strip()) is not False
+        return command.run(loop, words.strip()) is not False
     except KeyboardInterrupt:
-        complain("Stopped.")
+        report_error("Stopped.")
     except (BoughError, OSError) as problem:
-        complain(str(problem))
+        report_error(str(problem))
     return True
 
 
-def welcome(talk: Talk) -> None:
-    """Says where we are; of a conversation that goes on, its last exchange."""
-    aside(f"{talk.status()} · /help")
+def welcome(loop: ChatLoop) -> None:
+    """Write the status, and the last exchange of a stored conversation."""
+    aside(f"{loop.status()} · /help")
     if console.on_terminal():
-        show(talk.session.path(last=2), talk)
+        show(loop.session.path(last=2), loop)
 
 
-def show(nodes: list[Node], talk: Talk) -> None:
-    """Writes messages as `bough show` does."""
+def show(nodes: list[Node], loop: ChatLoop) -> None:
+    """Write messages like `bough show`."""
     from bough.cli.commands.show import turns_of
     from bough.cli.output.transcript import Folding, transcript
 
-    console.print_lines(transcript(nodes, turns_of(talk.store, nodes), Folding()))
+    console.print_lines(transcript(nodes, turns_of(loop.store, nodes), Folding()))
 
 
-def new(talk: Talk, title: str) -> None:
-    talk.move(begun(talk.store, talk.directory), alone=True)
+def new(loop: ChatLoop, title: str) -> None:
+    plan = plan_new(loop.store, loop.directory)
+    loop.move(carry_out(loop.store, plan).session, keep_agent=True)
     if title:
-        talk.session.update(title=title)
-    aside(f"A new conversation: {talk.status()}")
+        loop.session.update(title=title)
+    aside(f"A new conversation: {loop.status()}")
 
 
-def clear(talk: Talk, _: str) -> None:
-    before = talk.store.trash()
-    talk.session.clear()
-    gone = talk.store.trash()[: -len(before) or None]
-    aside(f"Empty now. bough restore {gone[0].id} brings back what was here." if gone else "Empty.")
+def clear(loop: ChatLoop, _: str) -> None:
+    before = loop.store.trash()
+    loop.session.clear()
+    gone = loop.store.trash()[: -len(before) or None]
+    aside(f"Empty now. bough restore {gone[0].id} restores the messages." if gone else "Empty.")
 
 
-def history(talk: Talk, words: str) -> None:
-    path = talk.session.path(last=number(words) if words else None)
-    show(path, talk) if path else aside("Nothing was said here yet.")
+def history(loop: ChatLoop, words: str) -> None:
+    path = loop.session.path(last=number(words) if words else None)
+    show(path, loop) if path else aside("This conversation is empty.")
 
 
-def fork(talk: Talk, id: str) -> None:
-    forked = talk.session.fork(id or None, free_key(talk.store, talk.directory))
-    forked.update(directory=talk.directory)
-    talk.move(forked)
-    aside(f"Forked at {forked.head}: {talk.status()}")
+def fork(loop: ChatLoop, id: str) -> None:
+    forked = loop.session.fork(id or None, free_key(loop.store, loop.directory))
+    forked.update(directory=loop.directory)
+    loop.move(forked)
+    aside(f"Forked at {forked.head}: {loop.status()}")
 
 
-def rewind(talk: Talk, words: str) -> None:
+def rewind(loop: ChatLoop, words: str) -> None:
     by_turns = not words or (words.isdigit() and len(words) < 4)
-    at = talk.session.rewind(turns=number(words) if words else 1) if by_turns else talk.session.rewind(words)
-    aside(f"Back at {at}. Nothing is deleted." if at else "Back at the beginning. Nothing is deleted.")
-    show(talk.session.path(last=2), talk)
+    at = loop.session.rewind(turns=number(words) if words else 1) if by_turns else loop.session.rewind(words)
+    aside(f"Back at {at}. Nothing was deleted." if at else "Back at the beginning. Nothing was deleted.")
+    show(loop.session.path(last=2), loop)
 
 
-def tree(talk: Talk, id: str) -> None:
+def tree(loop: ChatLoop, id: str) -> None:
     from bough.cli.output.tree import tree_lines
 
-    head = id or talk.session.head
+    head = id or loop.session.head
     if head is None:
-        aside("Nothing was said here yet.")
+        aside("This conversation is empty.")
         return
-    console.print_lines(tree_lines(talk.store.outline(head, whole=True), talk.session.head))
+    console.print_lines(tree_lines(loop.store.outline(head, whole=True), loop.session.head))
 
 
-def resume(talk: Talk, id: str) -> None:
+def resume(loop: ChatLoop, id: str) -> None:
     if not id:
-        sessions(talk)
+        sessions(loop)
         return
-    choice = choose(talk.store, Wish(resume=id), talk.directory)
-    talk.move(choice.session)
+    choice = carry_out(loop.store, plan_conversation(loop.store, Target(resume=id), loop.directory))
+    loop.move(choice.session)
     if choice.note:
         aside(choice.note)
-    welcome(talk)
+    welcome(loop)
 
 
-def sessions(talk: Talk) -> None:
-    """The conversations that `/resume` could mean."""
+def sessions(loop: ChatLoop) -> None:
+    """List the conversations that `/resume` can name."""
     from bough.cli.commands.sessions import session_table
 
-    console.print_lines(session_table(talk.store, talk.store.sessions(delegates=False, limit=10)))
+    console.print_lines(session_table(loop.store, loop.store.sessions(delegates=False, limit=10)))
 
 
-def retry(talk: Talk, id: str) -> object:
-    turn = id or next((one.id for one in talk.session.turns(limit=1) if one.status != "complete"), None)
+def retry(loop: ChatLoop, id: str) -> object:
+    turn = id or next((one.id for one in loop.session.turns(limit=1) if one.status != "complete"), None)
     if turn is None:
         raise Invalid("The last turn is complete. /rewind, and ask again.")
-    return talk.retry(turn)
+    return loop.retry(turn)
 
 
-def model(talk: Talk, spec: str) -> None:
+def model(loop: ChatLoop, spec: str) -> None:
     if spec:
-        talk.recast(model=spec)
-    aside(talk.status())
+        loop.change_agent(model=spec)
+    aside(loop.status())
 
 
-def agent(talk: Talk, name: str) -> None:
+def agent(loop: ChatLoop, name: str) -> None:
     if name:
-        talk.recast(agent=name)
-        aside(talk.status())
+        loop.change_agent(agent=name)
+        aside(loop.status())
     else:
-        aside(", ".join(talk.config.names("agents")) or "There is no [agents.NAME] in the configuration.")
+        aside(", ".join(loop.config.names("agents")) or "There is no [agents.NAME] in the configuration.")
 
 
-def system(talk: Talk, words: str) -> None:
+def system(loop: ChatLoop, words: str) -> None:
     if words:
-        talk.recast(system="" if words == "-" else words)
-    aside(f"System prompt: {one_line(talk.agent.instructions)}" if talk.agent.instructions else "No system prompt.")
+        loop.change_agent(system="" if words == "-" else words)
+    aside(f"System prompt: {one_line(loop.agent.instructions)}" if loop.agent.instructions else "No system prompt.")
 
 
-def compact(talk: Talk, words: str) -> None:
+def compact(loop: ChatLoop, words: str) -> None:
     from bough.agent.compaction import Summarizer
 
-    keep = number(words) if words else talk.agent.compaction.keep_turns
-    aside("Summing up…")
-    summarize = Summarizer(talk.agent.provider)
-    made = talk.session.compact(summarize, keep)
-    done = f"Summed up in {made}{token_counts(summarize.spent)}; /history still has everything."
-    aside(done if made else f"There are not more than {keep} turns.")
+    keep = number(words) if words else loop.agent.compaction.keep_turns
+    aside("Summarizing…")
+    summarize = Summarizer(loop.agent.provider)
+    made = loop.session.compact(summarize, keep)
+    done = f"Summarized in {made}{token_counts(summarize.spent)}; /history still has everything."
+    aside(done if made else f"There are no more than {keep} turns.")
 
 
-def title(talk: Talk, words: str) -> None:
+def title(loop: ChatLoop, words: str) -> None:
     if words:
-        talk.session.update(title=words)
-    aside(f"Title: {one_line(talk.session.info.title or '–')}")
+        loop.session.update(title=words)
+    aside(f"Title: {one_line(loop.session.info.title or '–')}")
 
 
-def search(talk: Talk, words: str) -> None:
+def search(loop: ChatLoop, words: str) -> None:
     from bough.cli.commands.search import hit_lines
 
     if not words:
-        raise Invalid("Search for what? /search WORDS")
-    hits = talk.store.search(words, limit=10)
+        raise Invalid("/search needs words: /search WORDS")
+    hits = loop.store.search(words, limit=10)
     console.print_lines(hit_lines(hits, (words,)))
     if not hits:
         aside("Nothing found.")
 
 
-def export(talk: Talk, words: str) -> None:
+def export(loop: ChatLoop, words: str) -> None:
     from bough.cli.commands.export import FORMATS, JSONL, conversation_text, write_output
     from bough.exporters import jsonl
 
-    head = talk.session.head
+    head = loop.session.head
     if head is None:
-        raise Invalid("Nothing was said here yet; there is nothing to export.")
-    file = os.path.expanduser(words) or f"{talk.session.key.replace(':', '-').replace('/', '-')}.md"
+        raise Invalid("This conversation is empty; there is nothing to export.")
+    file = os.path.expanduser(words) or f"{loop.session.key.replace(':', '-').replace('/', '-')}.md"
     ending = file.rpartition(".")[2]
     if ending == JSONL:
-        write_output(file, False, jsonl.some(talk.store, [head], False))
+        write_output(file, False, jsonl.some(loop.store, [head], False))
     else:
         write_output(
-            file, False, conversation_text(talk.store, head, ending if ending in FORMATS else "md", False, False)
+            file, False, conversation_text(loop.store, head, ending if ending in FORMATS else "md", False, False)
         )
 
 
-def attach(talk: Talk, file: str) -> None:
+def attach(loop: ChatLoop, file: str) -> None:
     from bough.cli.ask.attach import attached
 
     if file:
         attached([file])
-        talk.files.append(file)
-    aside(f"With the next question: {', '.join(map(one_line, talk.files)) or 'nothing'}")
+        loop.files.append(file)
+    aside(f"With the next question: {', '.join(map(one_line, loop.files)) or 'nothing'}")
 
 
-def help_(_: Talk, __: str) -> None:
+def help_(_: ChatLoop, __: str) -> None:
     for command in COMMANDS.values():
-        print(f"{console.styled(f'{command.name} {command.takes}'.strip(), 'bold'):<30} {command.about}")
-    aside("Alt+Enter begins a new line. Ctrl+C stops an answer. A line that begins with a space is never a command.")
+        print(f"{console.styled(f'{command.name} {command.arguments}'.strip(), 'bold'):<30} {command.help}")
+    aside("Alt+Enter inserts a line break. Ctrl+C stops a reply. A line that starts with a space is never a command.")
 
 
-def quit_(_: Talk, __: str) -> bool:
+def quit_(_: ChatLoop, __: str) -> bool:
     return False
 
 
 COMMANDS = {
     command.name: command
     for command in (
-        Command("/new", "[TITLE]", "Start afresh; what was here stays.", new),
-        Command("/clear", "", "Empty this conversation; it goes to the trash.", clear),
-        Command("/history", "[N]", "Show what was said.", history),
-        Command("/fork", "[ID]", "Go on in a fork, here or at a message.", fork),
-        Command("/rewind", "[N|ID]", "Go back by turns, or to a message.", rewind),
-        Command("/retry", "[ID]", "Take up the turn that did not complete.", retry),
-        Command("/tree", "[ID]", "Draw this conversation with all its branches.", tree),
-        Command("/resume", "[ID]", "Go on with another conversation; without ID, list them.", resume),
-        Command("/model", "[NAME]", "Say or change who answers.", model),
-        Command("/agent", "[NAME]", "Let an agent of the configuration answer.", agent),
-        Command("/system", "[TEXT|-]", "Say or change the system prompt; - takes it away.", system),
-        Command("/compact", "[KEEP]", "Sum up the older turns.", compact),
-        Command("/title", "[TEXT]", "Say or change the title.", title),
-        Command("/search", "WORDS", "Find what was said, anywhere.", search),
-        Command("/export", "[FILE]", "Write this conversation to a file: .md, .html, .jsonl.", export),
-        Command("/attach", "[FILE]", "Send a file along with the next question.", attach),
-        Command("/help", "", "Show this.", help_),
-        Command("/quit", "", "End the chat. Everything is kept.", quit_),
+        SlashCommand("/new", "[TITLE]", "Start a new conversation; this one is kept.", new),
+        SlashCommand("/clear", "", "Empty this conversation; its messages go to the trash.", clear),
+        SlashCommand("/history", "[N]", "Show the messages.", history),
+        SlashCommand("/fork", "[ID]", "Continue in a fork, from here or from a message.", fork),
+        SlashCommand("/rewind", "[N|ID]", "Go back by turns, or to a message.", rewind),
+        SlashCommand("/retry", "[ID]", "Resume the turn that did not complete.", retry),
+        SlashCommand("/tree", "[ID]", "Draw this conversation with all its branches.", tree),
+        SlashCommand("/resume", "[ID]", "Continue another conversation; without ID, list them.", resume),
+        SlashCommand("/model", "[NAME]", "Show or change the model.", model),
+        SlashCommand("/agent", "[NAME]", "Switch to an agent of the configuration, or list them.", agent),
+        SlashCommand("/system", "[TEXT|-]", "Show or change the system prompt; - removes it.", system),
+        SlashCommand("/compact", "[KEEP]", "Summarize the older turns.", compact),
+        SlashCommand("/title", "[TEXT]", "Show or change the title.", title),
+        SlashCommand("/search", "WORDS", "Search all conversations.", search),
+        SlashCommand("/export", "[FILE]", "Write this conversation to a file: .md, .html, .jsonl.", export),
+        SlashCommand("/attach", "[FILE]", "Attach a file to the next question.", attach),
+        SlashCommand("/help", "", "Show this help.", help_),
+        SlashCommand("/quit", "", "End the chat; everything is stored.", quit_),
     )
 }
 ALIASES = {"/exit": "/quit", "/sessions": "/resume"}
-"""What people type too."""
+"""Other names of the commands."""
 
 
 def number(words: str) -> int:
-    """How many. Raises `Invalid`."""
+    """A count of at least 1. Raises `Invalid`."""
     if not words.isdigit() or int(words) == 0:
-        raise Invalid(f"How many? {words!r} is no number.")
+        raise Invalid(f"{words!r} is not a whole number of at least 1.")
     return int(words)
