@@ -195,6 +195,6 @@ def test_the_directory_of_one_project_is_recognised_too() -> None:
 
 def test_places_follow_the_programs_own_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
-    assert get("claude-code").places() == []
+    assert get("claude-code").default_paths() == []
     (tmp_path / "projects").mkdir()
-    assert get("claude-code").places() == [tmp_path / "projects"]
+    assert get("claude-code").default_paths() == [tmp_path / "projects"]

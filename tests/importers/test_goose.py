@@ -68,6 +68,6 @@ def test_an_export_of_a_session_that_is_known_adds_nothing(tmp_path: Path) -> No
 
 def test_places_follow_the_programs_own_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOOSE_PATH_ROOT", str(tmp_path))
-    assert get("goose").places() == []
+    assert get("goose").default_paths() == []
     (tmp_path / "data" / "sessions").mkdir(parents=True)
-    assert get("goose").places() == [tmp_path / "data" / "sessions"]
+    assert get("goose").default_paths() == [tmp_path / "data" / "sessions"]

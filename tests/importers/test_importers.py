@@ -134,7 +134,7 @@ def test_every_importer_has_samples_and_says_what_it_is(name: str) -> None:
     assert importer.name == name
     assert importer.title
     assert any(sample.source == name for sample in SAMPLES)
-    assert all(path.exists() for path in importer.places())
+    assert all(path.exists() for path in importer.default_paths())
 
 
 def test_a_store_of_boughs_own_is_not_a_file_of_another_program(store: Store, place: Path) -> None:

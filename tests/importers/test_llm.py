@@ -89,8 +89,8 @@ def test_a_fork_that_was_never_continued_stands_where_it_was_made(tmp_path: Path
 
 def test_places_follow_the_programs_own_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LLM_USER_PATH", str(tmp_path))
-    assert get("llm").places() == []
-    assert [older(tmp_path)] == get("llm").places()
+    assert get("llm").default_paths() == []
+    assert [older(tmp_path)] == get("llm").default_paths()
 
 
 def test_responses_without_a_conversation_and_conversations_without_a_row_are_told(tmp_path: Path) -> None:

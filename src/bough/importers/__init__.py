@@ -62,14 +62,14 @@ def detect(path: Path) -> Importer:
             f"{str(path)!r} is a store of bough's own. Copy it with `bough db copy`, or bring it in beside what is "
             f"here: bough --db {str(path)!r} export --all | bough import -"
         )
-    complain(path)
+    check_readable(path)
     raise ImporterError(
         f"{str(path)!r} looks like none of the files that bough can import; nothing was imported. "
         f"If you know what it is, say so with --from: {', '.join(_MODULES)}."
     )
 
 
-def complain(path: Path) -> None:
+def check_readable(path: Path) -> None:
     """Raises `ImporterError` for a zip or a database that nobody can read, and says why."""
     from bough.importers.common.files import is_zip, open_files
     from bough.importers.common.sqlite import is_sqlite, open_tables
@@ -89,7 +89,7 @@ def find(path: Path) -> list[tuple[Importer, Path]]:
     except ImporterError:
         if not path.is_dir():
             raise
-        inside = [(importer, child) for child in sorted(path.iterdir()) if (importer := _owner(child))]
+        inside = [(importer, child) for child in sorted(path.iterdir()) if (importer := _importer_for(child))]
         if not inside:
             raise
         return inside
@@ -99,28 +99,28 @@ def refused(path: Path, found: list[tuple[Importer, Path]]) -> list[ImporterErro
     """Why some of what lies right inside a directory is nobody's: damaged and unsafe files are not passed over."""
     inside = {child for _, child in found if child.parent == path}
     return (
-        [error for child in sorted(path.iterdir()) if child not in inside and (error := _complaint(child))]
+        [error for child in sorted(path.iterdir()) if child not in inside and (error := _unreadable(child))]
         if inside
         else []
     )
 
 
-def _complaint(path: Path) -> ImporterError | None:
+def _unreadable(path: Path) -> ImporterError | None:
     try:
-        complain(path)
+        check_readable(path)
     except ImporterError as error:
         return error
     return None
 
 
-def _owner(path: Path) -> Importer | None:
+def _importer_for(path: Path) -> Importer | None:
     try:
         return detect(path)
     except ImporterError:
         return None
 
 
-def places() -> list[tuple[Importer, Path]]:
+def default_paths() -> list[tuple[Importer, Path]]:
     """What there is to import on this machine, and by whom."""
     importers = map(get, _MODULES)
-    return [(importer, path) for importer in importers for path in importer.places()]
+    return [(importer, path) for importer in importers for path in importer.default_paths()]

@@ -24,7 +24,7 @@ class Bough:
             len(first) == 1 and bool(KINDS.keys() & first.keys())
         )
 
-    def places(self) -> list[Path]:
+    def default_paths(self) -> list[Path]:
         return []
 
     def read(self, path: Path) -> Iterator[Archive | Skipped]:

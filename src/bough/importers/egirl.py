@@ -27,7 +27,7 @@ class Egirl:
     def recognises(self, path: Path) -> bool:
         return has_tables(path, sessions=("id", "channel", "last_active_at"), messages=("tool_call_id", "session_id"))
 
-    def places(self) -> list[Path]:
+    def default_paths(self) -> list[Path]:
         return []  # it lies in a workspace that only its owner knows
 
     def read(self, path: Path) -> Iterator[Conversation | Skipped]:

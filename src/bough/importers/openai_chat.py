@@ -44,7 +44,7 @@ class OpenAIChats:
             is_chat_file(parse_json_or_none(first)) or is_chat_file(parse_json_or_none(text)) or looks_like_chat(text)
         )
 
-    def places(self) -> list[Path]:
+    def default_paths(self) -> list[Path]:
         return []
 
     def read(self, path: Path) -> Iterator[Conversation | Skipped]:

@@ -25,7 +25,7 @@ class Orcx:
     def recognises(self, path: Path) -> bool:
         return has_tables(path, conversations=("id", "model", "messages", "total_tokens"))
 
-    def places(self) -> list[Path]:
+    def default_paths(self) -> list[Path]:
         return [path for path in [Path.home() / ".config" / "orcx" / "conversations.db"] if path.is_file()]
 
     def read(self, path: Path) -> Iterator[Conversation | Skipped]:

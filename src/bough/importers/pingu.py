@@ -34,7 +34,7 @@ class Pingu:
     def recognises(self, path: Path) -> bool:
         return has_tables(path, turns=("session_id", "user_message", "response_json"), sessions=("id", "channel_id"))
 
-    def places(self) -> list[Path]:
+    def default_paths(self) -> list[Path]:
         return [path for path in [Path.home() / ".local" / "share" / "pingu" / "pingu.db"] if path.is_file()]
 
     def read(self, path: Path) -> Iterator[Conversation | Skipped]:

@@ -27,5 +27,5 @@ class Importer(Protocol):
         yielded as a `Skipped`, and never ends the reading.
         """
 
-    def places(self) -> list[Path]:
+    def default_paths(self) -> list[Path]:
         """Where this program keeps its files on this machine, those that exist: what `bough import` offers."""

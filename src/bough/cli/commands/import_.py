@@ -124,9 +124,9 @@ def show_places(as_json: bool) -> None:
     """What there is to import on this machine, and what to type."""
     from shlex import quote
 
-    from bough.importers import names, places
+    from bough.importers import default_paths, names
 
-    found = places()
+    found = default_paths()
     if as_json:
         rows = [{"source": importer.name, "title": importer.title, "path": str(path)} for importer, path in found]
         console.print_json(rows)

@@ -39,7 +39,7 @@ class AmazonQ:
         start = text_start(path)
         return start.startswith("{") and '"conversation_id"' in start and '"history"' in start
 
-    def places(self) -> list[Path]:
+    def default_paths(self) -> list[Path]:
         found = [_data_directory() / program / "data.sqlite3" for program in ("amazon-q", "kiro-cli")]
         return [path for path in found if path.is_file()]
 

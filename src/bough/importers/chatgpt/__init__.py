@@ -39,28 +39,28 @@ class ChatGPT:
     def read(self, path: Path) -> Iterator[Conversation | Skipped]:
         with open_files(path) as files:
             assets = Assets(files)
-            for place, told in conversations(files, lambda one: from_seconds(one.get("update_time"))):
-                yield told if isinstance(told, Skipped) else _conversation(told, place, assets)
+            for place, record in conversations(files, lambda record: from_seconds(record.get("update_time"))):
+                yield record if isinstance(record, Skipped) else _conversation(record, place, assets)
 
-    def places(self) -> list[Path]:
+    def default_paths(self) -> list[Path]:
         return []
 
 
-def _conversation(told: Json, place: str, assets: Assets) -> Conversation | Skipped:
-    name = told.get("conversation_id") or told.get("id") if isinstance(told, dict) else None
-    if not isinstance(name, str) or not isinstance(told.get("mapping"), dict):
-        return Skipped(place, "not a conversation", told)
-    mapping = Mapping(name, told["mapping"], place, assets)
-    rest = {key: value for key, value in told.items() if value and key not in KEPT_ELSEWHERE}
+def _conversation(record: Json, place: str, assets: Assets) -> Conversation | Skipped:
+    name = record.get("conversation_id") or record.get("id") if isinstance(record, dict) else None
+    if not isinstance(name, str) or not isinstance(record.get("mapping"), dict):
+        return Skipped(place, "not a conversation", record)
+    mapping = Mapping(name, record["mapping"], place, assets)
+    rest = {key: value for key, value in record.items() if value and key not in KEPT_ELSEWHERE}
     return Conversation(
         NAME,
         name,
         mapping.items(),
-        head=mapping.head(told.get("current_node")),
-        title=text_or_none(told.get("title")),
-        model=text_or_none(told.get("default_model_slug")),
-        created_at=from_seconds(told.get("create_time")),
-        updated_at=from_seconds(told.get("update_time")),
+        head=mapping.head(record.get("current_node")),
+        title=text_or_none(record.get("title")),
+        model=text_or_none(record.get("default_model_slug")),
+        created_at=from_seconds(record.get("create_time")),
+        updated_at=from_seconds(record.get("update_time")),
         extra={NAME: rest} if rest else None,
     )
 

@@ -10,7 +10,7 @@ from bough.model import Block, Json, Media, Message, Other, Text, Thinking, Tool
 
 FAMILY = "chatgpt"
 KEPT_ELSEWHERE = {"id", "create_time", "content", "author", "metadata"}
-TOLD = {"model_slug", "request_id"}
+KEPT_ON_TURN = {"model_slug", "request_id"}
 USUAL: dict[str, Json] = {"weight": 1.0, "recipient": "all", "status": "finished_successfully"}
 """What nearly every message says, and means nothing."""
 EMPTY: tuple[Json, ...] = (None, "", [], {})
@@ -26,9 +26,9 @@ def read_message(message: dict[str, Json], name: str, call: str | None, assets: 
     envelope = _envelope(message)
     tool = text_or_none(at(message, "author", "name"))
     if role == "tool":
-        inside = tuple(_inside(block) for block in blocks)
+        content = tuple(_result_content(block) for block in blocks)
         failed = at(message, "metadata", "aggregate_result", "status") in ("failed", "failed_with_in_kernel_exception")
-        return Message("tool_result", (ToolResult(call or name, inside, failed, tool),), failed, envelope)
+        return Message("tool_result", (ToolResult(call or name, content, failed, tool),), failed, envelope)
     recipient = text_or_none(message.get("recipient")) or "all"
     if role == "assistant" and recipient != "all":
         return Message("assistant", _calls(blocks, name, recipient), envelope=envelope)
@@ -45,26 +45,26 @@ def _envelope(message: dict[str, Json]) -> Json:
     rest = {
         **{key: value for key, value in message.items() if key not in KEPT_ELSEWHERE and value != USUAL.get(key)},
         "author": _filled(author, {"role"}),
-        "metadata": _filled(metadata, TOLD),
+        "metadata": _filled(metadata, KEPT_ON_TURN),
     }
     kept = {key: value for key, value in rest.items() if value not in EMPTY}
     return {FAMILY: kept} if kept else None
 
 
-def _filled(value: Json, told: set[str]) -> Json:
+def _filled(value: Json, omitted: set[str]) -> Json:
     if not isinstance(value, dict):
         return value
-    return {key: item for key, item in value.items() if key not in told and item not in EMPTY}
+    return {key: item for key, item in value.items() if key not in omitted and item not in EMPTY}
 
 
 def _calls(blocks: tuple[Block, ...], name: str, recipient: str) -> tuple[Block, ...]:
     """What was said to a tool, as a call; anything else that came along stays beside it."""
-    words = [block.text for block in blocks if isinstance(block, Text)]
+    text = [block.text for block in blocks if isinstance(block, Text)]
     others = [block for block in blocks if not isinstance(block, Text)]
-    return (*others, ToolCall(name, recipient, "\n".join(words)))
+    return (*others, ToolCall(name, recipient, "\n".join(text)))
 
 
-def _inside(block: Block) -> Text | Media | Other:
+def _result_content(block: Block) -> Text | Media | Other:
     if isinstance(block, (Text, Media, Other)):
         return block
     return Text(block.text) if isinstance(block, Thinking) else Other("unknown", None)
@@ -78,8 +78,8 @@ def _blocks(content: Json, assets: Assets) -> Iterator[Block]:
             for part in content.get("parts") or ():
                 yield from _part(part, assets)
         case "code" | "execution_output":
-            if words := text_or_none(content.get("text")):
-                yield Text(words, raw=raw if content.get("language") not in (None, "", "unknown") else None)
+            if text := text_or_none(content.get("text")):
+                yield Text(text, raw=raw if content.get("language") not in (None, "", "unknown") else None)
         case "thoughts":
             yield from _thoughts(content)
         case "reasoning_recap":
@@ -87,19 +87,19 @@ def _blocks(content: Json, assets: Assets) -> Iterator[Block]:
         case "tether_quote":
             yield Text(text_or_none(content.get("text")) or "", raw=raw)
         case "tether_browsing_display" | "system_error":
-            if words := text_or_none(content.get("result") or content.get("text")):
-                yield Text(words, raw=raw)
+            if text := text_or_none(content.get("result") or content.get("text")):
+                yield Text(text, raw=raw)
         case "user_editable_context" | "model_editable_context":
-            words = "\n\n".join(text for key in CONTEXT if (text := text_or_none(content.get(key))))
-            yield from [Text(words, raw=raw)] if words else []
+            text = "\n\n".join(text for key in CONTEXT if (text := text_or_none(content.get(key))))
+            yield from [Text(text, raw=raw)] if text else []
         case _ if content:
             yield Other(kind or "unknown", raw)
 
 
 def _thoughts(content: dict[str, Json]) -> Iterator[Block]:
     for thought in content.get("thoughts") or ():
-        summary, words = text_or_none(at(thought, "summary")), text_or_none(at(thought, "content"))
-        text = "\n\n".join(part for part in (summary, words) if part)
+        summary, text = text_or_none(at(thought, "summary")), text_or_none(at(thought, "content"))
+        text = "\n\n".join(part for part in (summary, text) if part)
         if text:
             yield Thinking(text, raw={FAMILY: thought})
 
@@ -110,8 +110,8 @@ def _part(part: Json, assets: Assets) -> Iterator[Block]:
             yield Text(part)
     elif isinstance(pointer := at(part, "asset_pointer"), str):
         yield assets.media(pointer, None, None, {FAMILY: part})
-    elif isinstance(words := at(part, "text"), str) and at(part, "content_type") == "audio_transcription":
-        yield Text(words, raw={FAMILY: part})
+    elif isinstance(text := at(part, "text"), str) and at(part, "content_type") == "audio_transcription":
+        yield Text(text, raw={FAMILY: part})
     elif isinstance(pointer := at(part, "audio_asset_pointer", "asset_pointer"), str):
         yield assets.media(pointer, None, None, {FAMILY: part})
     else:

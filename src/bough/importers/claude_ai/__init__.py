@@ -29,27 +29,31 @@ class ClaudeAI:
 
     def read(self, path: Path) -> Iterator[Conversation | Skipped]:
         with open_files(path) as files:
-            for place, told in conversations(files, lambda one: from_iso(one.get("updated_at"))):
-                yield told if isinstance(told, Skipped) else _conversation(told, place)
+            for place, record in conversations(files, lambda one: from_iso(one.get("updated_at"))):
+                yield record if isinstance(record, Skipped) else _conversation(record, place)
 
-    def places(self) -> list[Path]:
+    def default_paths(self) -> list[Path]:
         return []
 
 
-def _conversation(told: Json, place: str) -> Conversation | Skipped:
-    if not isinstance(told, dict) or not isinstance(told.get("uuid"), str) or not _is_list(told.get("chat_messages")):
-        return Skipped(place, "not a conversation", told)
-    chat = Chat(told["uuid"], told["chat_messages"], place)
-    rest = {key: value for key, value in told.items() if value and key not in KEPT_ELSEWHERE}
+def _conversation(record: Json, place: str) -> Conversation | Skipped:
+    if (
+        not isinstance(record, dict)
+        or not isinstance(record.get("uuid"), str)
+        or not _is_list(record.get("chat_messages"))
+    ):
+        return Skipped(place, "not a conversation", record)
+    chat = ChatTree(record["uuid"], record["chat_messages"], place)
+    rest = {key: value for key, value in record.items() if value and key not in KEPT_ELSEWHERE}
     return Conversation(
         NAME,
-        told["uuid"],
+        record["uuid"],
         chat.items(),
-        head=chat.head(text_or_none(told.get("current_leaf_message_uuid"))),
-        title=text_or_none(told.get("name")) or None,
-        model=text_or_none(told.get("model")),
-        created_at=from_iso(told.get("created_at")),
-        updated_at=from_iso(told.get("updated_at")),
+        head=chat.head(text_or_none(record.get("current_leaf_message_uuid"))),
+        title=text_or_none(record.get("name")) or None,
+        model=text_or_none(record.get("model")),
+        created_at=from_iso(record.get("created_at")),
+        updated_at=from_iso(record.get("updated_at")),
         extra={FAMILY: rest} if rest else None,
     )
 
@@ -58,48 +62,48 @@ def _is_list(value: Json) -> bool:
     return isinstance(value, list)
 
 
-class Chat:
+class ChatTree:
     """The messages of one conversation: a tree where the export says so, else one after another."""
 
     def __init__(self, conversation: str, messages: list[Json], place: str) -> None:
         self._place = place
-        self._strange = [(at, one) for at, one in enumerate(messages) if not isinstance(one, dict)]
+        self._malformed = [(at, one) for at, one in enumerate(messages) if not isinstance(one, dict)]
         named = [one for one in messages if isinstance(one, dict)]
         self._messages = {text_or_none(one.get("uuid")) or f"{conversation}:{at}": one for at, one in enumerate(named)}
         is_tree = any(one.get("parent_message_uuid") in self._messages for one in named)
-        self._parents = self._tree() if is_tree else self._line()
-        self._read = {name: read_messages(one, name) for name, one in self._messages.items()}
+        self._parents = self._tree() if is_tree else self._linear()
+        self._messages_of = {name: read_messages(one, name) for name, one in self._messages.items()}
 
     def head(self, leaf: str | None) -> str | None:
         """Where the conversation stands: where the export says, else at the newest message that nothing follows."""
         if leaf is not None and leaf in self._messages:
-            return self._end(leaf)
+            return self._last_id(leaf)
         followed = set(self._parents.values())
         leaves = [name for name in self._messages if name not in followed]
         newest = max(leaves, key=lambda name: from_iso(self._messages[name].get("created_at")) or 0, default=None)
-        return self._end(newest) if newest else None
+        return self._last_id(newest) if newest else None
 
     def items(self) -> Iterator[Item]:
-        for position, one in self._strange:
+        for position, one in self._malformed:
             yield Skipped(f"{self._place}.chat_messages[{position}]", "a message that is no object", one)
         for name, parent in parents_first(self._parents):
-            yield from self._said(name, self._end(parent) if parent is not None else None)
+            yield from self._parts(name, self._last_id(parent) if parent is not None else None)
 
-    def _said(self, name: str, parent: str | None) -> Iterator[ImportedMessage]:
-        told = self._messages[name]
-        for position, message in enumerate(self._read[name]):
-            piece = _piece(name, position)
-            cut = message.role == "assistant" and told.get("stop_reason") == "user_canceled"
+    def _parts(self, name: str, parent: str | None) -> Iterator[ImportedMessage]:
+        record = self._messages[name]
+        for position, message in enumerate(self._messages_of[name]):
+            id = _part_id(name, position)
+            cut = message.role == "assistant" and record.get("stop_reason") == "user_canceled"
             provider = "anthropic" if message.role == "assistant" else None
             yield ImportedMessage(
-                piece, message, parent, from_iso(told.get("created_at")), provider=provider, finished=not cut
+                id, message, parent, from_iso(record.get("created_at")), provider=provider, finished=not cut
             )
-            parent = piece
+            parent = id
 
-    def _end(self, name: str) -> str:
-        return _piece(name, len(self._read[name]) - 1)
+    def _last_id(self, name: str) -> str:
+        return _part_id(name, len(self._messages_of[name]) - 1)
 
-    def _line(self) -> dict[str, str | None]:
+    def _linear(self) -> dict[str, str | None]:
         names = list(self._messages)
         return dict(zip(names, [None, *names], strict=False))
 
@@ -109,7 +113,7 @@ class Chat:
         return {name: parent if parent in self._messages else None for name, parent in above.items()}
 
 
-def _piece(name: str, position: int) -> str:
+def _part_id(name: str, position: int) -> str:
     """The name of one of the messages that a message of Claude.ai becomes."""
     return f"{name}#{position}" if position else name
 

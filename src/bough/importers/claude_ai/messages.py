@@ -25,27 +25,27 @@ KEPT_ELSEWHERE = {
 }
 
 
-def read_messages(told: dict[str, Json], name: str) -> list[Message]:
+def read_messages(record: dict[str, Json], name: str) -> list[Message]:
     """What a message says, split where the model speaks and where tools answer; at least one message."""
-    speaker: Role = "user" if told.get("sender") == "human" else "assistant"
-    blocks = [*_content(told, name), *_attached(told)]
-    rest = {key: value for key, value in told.items() if key not in KEPT_ELSEWHERE and value not in (None, [], {})}
+    role: Role = "user" if record.get("sender") == "human" else "assistant"
+    blocks = [*_content(record, name), *_attached(record)]
+    rest = {key: value for key, value in record.items() if key not in KEPT_ELSEWHERE and value not in (None, [], {})}
     envelope = {FAMILY: rest} if rest else None
     messages: list[Message] = []
-    for is_result, piece in groupby(blocks, lambda block: isinstance(block, ToolResult)):
-        part = tuple(piece)
+    for is_result, run in groupby(blocks, lambda block: isinstance(block, ToolResult)):
+        part = tuple(run)
         failed = any(isinstance(block, ToolResult) and block.error for block in part)
-        messages.append(Message("tool_result" if is_result else speaker, part, failed, None if messages else envelope))
-    return messages or [Message(speaker, (), envelope=envelope)]
+        messages.append(Message("tool_result" if is_result else role, part, failed, None if messages else envelope))
+    return messages or [Message(role, (), envelope=envelope)]
 
 
-def _content(told: dict[str, Json], name: str) -> Iterator[Block]:
+def _content(record: dict[str, Json], name: str) -> Iterator[Block]:
     """The blocks; older exports have only the words. A call without an id is called by its place."""
-    content = told.get("content")
+    content = record.get("content")
     items = [item for item in content if item] if isinstance(content, list) else []
-    words = text_or_none(told.get("text"))
-    if words and not any(isinstance(item, dict) and item.get("type") == "text" for item in items):
-        items.insert(0, {"type": "text", "text": words})
+    text = text_or_none(record.get("text"))
+    if text and not any(isinstance(item, dict) and item.get("type") == "text" for item in items):
+        items.insert(0, {"type": "text", "text": text})
     call = name
     for position, item in enumerate(items):
         block = _block(item, f"{name}:{position}", call)
@@ -59,10 +59,10 @@ def _block(item: Json, name: str, call: str) -> Block:
     if not isinstance(item, dict):
         return Other("unknown", raw)
     match item.get("type"):
-        case "text" if isinstance(words := item.get("text"), str):
-            return Text(words, raw=raw if item.get("citations") else None)
-        case "thinking" if isinstance(words := item.get("thinking"), str):
-            return Thinking(words, raw=raw)
+        case "text" if isinstance(text := item.get("text"), str):
+            return Text(text, raw=raw if item.get("citations") else None)
+        case "thinking" if isinstance(text := item.get("thinking"), str):
+            return Thinking(text, raw=raw)
         case "tool_use":
             given = item.get("input")
             arguments = given if isinstance(given, str) else written(given)
@@ -70,8 +70,8 @@ def _block(item: Json, name: str, call: str) -> Block:
         case "tool_result":
             answers, tool = text_or_none(item.get("tool_use_id")) or call, text_or_none(item.get("name"))
             return ToolResult(answers, _parts(item.get("content")), bool(item.get("is_error")), tool, raw=raw)
-        case "voice_note" if isinstance(words := item.get("text") or item.get("transcript"), str):
-            return Text(words, raw=raw)
+        case "voice_note" if isinstance(text := item.get("text") or item.get("transcript"), str):
+            return Text(text, raw=raw)
         case kind:
             return Other(str(kind), raw)
 
@@ -93,15 +93,15 @@ def _part(item: Json) -> Text | Media | Other:
     return Other(str(item.get("type")) if isinstance(item, dict) else "unknown", {FAMILY: item})
 
 
-def _attached(told: dict[str, Json]) -> Iterator[Block]:
+def _attached(record: dict[str, Json]) -> Iterator[Block]:
     """What was attached: its text where Claude took it out, else only what it was called."""
-    for one in _dicts(told.get("attachments")):
-        words, name = text_or_none(one.get("extracted_content")), text_or_none(one.get("file_name"))
-        if words:
-            yield Text(words, extra={"attachment": name} if name else {"attachment": "pasted"}, raw={FAMILY: one})
+    for one in _dicts(record.get("attachments")):
+        text, name = text_or_none(one.get("extracted_content")), text_or_none(one.get("file_name"))
+        if text:
+            yield Text(text, extra={"attachment": name} if name else {"attachment": "pasted"}, raw={FAMILY: one})
         else:
             yield _file(one, name)
-    for one in _dicts(told.get("files")):
+    for one in _dicts(record.get("files")):
         yield _file(one, text_or_none(one.get("file_name")))
 
 

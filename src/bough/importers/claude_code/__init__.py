@@ -1,4 +1,4 @@
-"""Claude Code: a directory of projects, each with a JSONL file per session and one per subagent."""
+"""Claude Code: directories of projects with a JSONL file per session and one per subagent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LINES_TO_TRY = 20
 
 
 class ClaudeCode:
-    """The files under `~/.claude/projects`: all of them, a project, or a session."""
+    """Reads `~/.claude/projects`, one project, or one session."""
 
     name = NAME
     title = "Claude Code"
@@ -30,28 +30,28 @@ class ClaudeCode:
         if path.is_file() and path.suffix != ".jsonl":
             return False
         with open_files(path) as files:
-            told = (name for name in files.names if name.endswith(".jsonl"))
-            return any(_is_ours(files, name) for name in islice(told, FILES_TO_TRY))
+            candidates = (name for name in files.names if name.endswith(".jsonl"))
+            return any(_is_ours(files, name) for name in islice(candidates, FILES_TO_TRY))
 
     def read(self, path: Path) -> Iterator[Conversation | Skipped]:
         path = _session(path)
         alone = path.is_file() and (path.parent / path.stem).is_dir()
         with open_files(path.parent if alone else path) as files:
-            mine = (path.name, f"{path.stem}/") if alone else ("",)
-            wanted = projects(name for name in files.names if name.startswith(mine))
+            own = (path.name, f"{path.stem}/") if alone else ("",)
+            wanted = projects(name for name in files.names if name.startswith(own))
             sessions = [session for names in wanted for session in Project(files, names).sessions()]
             sessions.sort(key=attrgetter("began"))
             for session in latest_last(sessions, attrgetter("ended"), attrgetter("family")):
                 yield from session.conversations
 
-    def places(self) -> list[Path]:
+    def default_paths(self) -> list[Path]:
         home = os.environ.get("CLAUDE_CONFIG_DIR")
         place = (Path(home) if home else Path.home() / ".claude") / "projects"
         return [place] if place.is_dir() else []
 
 
 def _session(path: Path) -> Path:
-    """The session of a subagent whose file is given alone: only there is said what it was for."""
+    """The path itself; for a subagent's file its session's file, which has the call that started it."""
     above = path.absolute()
     while SUBAGENTS in above.parts and above.name != SUBAGENTS:
         above = above.parent
@@ -62,10 +62,10 @@ def _session(path: Path) -> Path:
 def _is_ours(files: Files, name: str) -> bool:
     with files.open(name) as stream:
         first = islice(json_lines(stream, name), LINES_TO_TRY)
-        return any(isinstance(line, Line) and _speaks(line.value) for line in first)
+        return any(isinstance(line, Line) and _is_message(line.value) for line in first)
 
 
-def _speaks(record: Json) -> bool:
+def _is_message(record: Json) -> bool:
     if not isinstance(record, dict):
         return False
     if record.get("type") in ("user", "assistant") and isinstance(record.get("message"), dict):

@@ -1,4 +1,4 @@
-"""Which files belong together: the sessions of a project, and the subagents of each session."""
+"""Group file names: the sessions of a project, and the subagents of a session."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def stem(name: str) -> str:
 
 
 def agent_id(name: str) -> str | None:
-    """The id of the subagent whose file this is; None for a session's."""
+    """The id of the subagent that the file belongs to; None for a session's file."""
     match = _AGENT.fullmatch(PurePosixPath(name).name)
     return match[1] if match else None
 
 
 def session_id(name: str) -> str | None:
-    """The session that a subagent's file lies under; None where files of all kinds lie side by side."""
+    """The session whose directory holds a subagent's file; None if all files are in one directory."""
     parts = PurePosixPath(name).parts
     return parts[parts.index(SUBAGENTS) - 1] if SUBAGENTS in parts[1:] else None
 
@@ -44,7 +44,7 @@ def _project(name: str) -> str:
 
 
 def raw_lines(files: Files, name: str) -> Iterator[bytes]:
-    """The lines of a file as they are, for a quick look."""
+    """The lines of a file, not parsed."""
     with files.open(name) as stream:
         while line := stream.readline(LONGEST_LINE):
             yield line

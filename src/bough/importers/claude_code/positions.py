@@ -1,83 +1,79 @@
-"""Where the lines of Claude Code files stand in the tree that bough makes of them."""
+"""Positions of Claude Code lines in the tree: which message each line follows."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from bough.importers.claude_code.records import Record
-from bough.model import Json, Role
+from bough.importers.common.position import Position
+from bough.model import Json
 
 
-class Place(NamedTuple):
-    """The message that a line became, or became part of."""
-
-    said: str
-    turn: str
-    role: Role
-
-
-class Step(NamedTuple):
-    """The newest reply, and the results of its calls so far. They were asked for together and follow one another."""
+class OpenReply(NamedTuple):
+    """The newest reply with the results of its calls so far. Parallel calls have results that follow one another."""
 
     reply_id: str | None
-    """What the provider calls the reply."""
-    reply: Place
-    said: set[str]
-    tail: Place
+    """The provider's id of the reply."""
+    reply: Position
+    message_ids: set[str]
+    tail: Position
 
 
-class Places:
+class Positions:
     """Finds parents. `known` is shared by the files of a project, which replay and continue one another."""
 
-    def __init__(self, known: dict[str, Place]) -> None:
-        self.last: Place | None = None
-        self.step: Step | None = None
+    def __init__(self, known: dict[str, Position]) -> None:
+        self.last: Position | None = None
+        self.open_reply: OpenReply | None = None
         self._known = known
-        self._above: dict[str, str] = {}
+        self._parents: dict[str, str] = {}
 
-    def parent(self, line: Record) -> Place | None:
-        """Where a line belongs. A parent that is nowhere to be found, or the line itself, means the line before."""
-        if "parentUuid" not in line:
+    def parent(self, record: Record) -> Position | None:
+        """The parent of a line. If that is missing, or is the line itself, the line before."""
+        if "parentUuid" not in record:
             return self.last
-        name = line["parentUuid"] or line.get("logicalParentUuid")
-        if name is None:
+        uuid = record["parentUuid"] or record.get("logicalParentUuid")
+        if uuid is None:
             return None
-        found = self._known.get(name) if isinstance(name, str) and name != line.get("uuid") else None
+        found = self._known.get(uuid) if isinstance(uuid, str) and uuid != record.get("uuid") else None
         return self._after_results(found) if found else self.last
 
-    def continues(self, reply_id: str | None) -> Place | None:
-        """Where the rest of a reply belongs when some of its calls were answered before all were written."""
-        step = self.step
-        return step.tail if step and reply_id and step.reply_id == reply_id else None
+    def continues(self, reply_id: str | None) -> Position | None:
+        """The parent for the rest of a reply whose first calls were answered before it was complete."""
+        reply = self.open_reply
+        return reply.tail if reply and reply_id and reply.reply_id == reply_id else None
 
-    def before(self, name: Json) -> str | None:
-        """The message before the one that a line of this file became."""
-        place = self._known.get(name) if isinstance(name, str) else None
-        return self._above.get(place.said) if place else None
+    def before(self, uuid: Json) -> str | None:
+        """The id of the message before the one of a line of this file."""
+        position = self._known.get(uuid) if isinstance(uuid, str) else None
+        return self._parents.get(position.message_id) if position else None
 
-    def put(self, name: str, place: Place) -> None:
-        self._known[name] = place
+    def put(self, uuid: str, position: Position) -> None:
+        """Remembers the position of a line."""
+        self._known[uuid] = position
 
-    def pass_by(self, line: Record) -> None:
-        """A line that is not told: what hangs on it hangs on its parent."""
-        name, parent = line.get("uuid"), self.parent(line)
-        # A name that is taken stays what it is: snapshots borrow the names of messages.
-        if parent and isinstance(name, str) and name not in self._known:
-            self._known[name] = parent
+    def skip(self, record: Record) -> None:
+        """Gives a line without a message the position of its parent, for its children."""
+        uuid, parent = record.get("uuid"), self.parent(record)
+        # File snapshots reuse the uuids of messages: a uuid that is known keeps its position.
+        if parent and isinstance(uuid, str) and uuid not in self._known:
+            self._known[uuid] = parent
 
-    def told(self, name: str, place: Place, parent: Place | None) -> None:
-        self.last = self._known[name] = place
+    def add(self, uuid: str, position: Position, parent: Position | None) -> None:
+        """Remembers a new message."""
+        self.last = self._known[uuid] = position
         if parent:
-            self._above[place.said] = parent.said
-        step = self.step
-        if step and parent and place.role == "tool_result" and parent.said in step.said:
-            step.said.add(place.said)
-            self.step = step._replace(tail=place)
+            self._parents[position.message_id] = parent.message_id
+        reply = self.open_reply
+        if reply and parent and position.role == "tool_result" and parent.message_id in reply.message_ids:
+            reply.message_ids.add(position.message_id)
+            self.open_reply = reply._replace(tail=position)
 
-    def begin_step(self, reply_id: str | None, reply: Place) -> None:
-        self.step = Step(reply_id, reply, {reply.said}, reply)
+    def open(self, reply_id: str | None, reply: Position) -> None:
+        """Remembers a reply as the newest one."""
+        self.open_reply = OpenReply(reply_id, reply, {reply.message_id}, reply)
 
-    def _after_results(self, parent: Place) -> Place:
-        """What follows one result of a step follows them all."""
-        step = self.step
-        return step.tail if step and parent.said in step.said else parent
+    def _after_results(self, parent: Position) -> Position:
+        """The last result of the newest reply, if the parent is that reply or one of its results."""
+        reply = self.open_reply
+        return reply.tail if reply and parent.message_id in reply.message_ids else parent

@@ -1,4 +1,4 @@
-"""The sessions of one project, each with the subagents that it began."""
+"""The sessions of one Claude Code project, each with its subagents."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import NamedTuple
 from bough.errors import ImporterError
 from bough.formats.payload import text_or_none
 from bough.importers.claude_code.file_names import agent_id, raw_lines, session_id, stem
-from bough.importers.claude_code.metadata import Heading
-from bough.importers.claude_code.positions import Place
-from bough.importers.claude_code.sidechains import Sides
-from bough.importers.claude_code.thread import Spawn, Thread
+from bough.importers.claude_code.metadata import SessionMetadata
+from bough.importers.claude_code.sidechains import Sidechains
+from bough.importers.claude_code.thread import SubagentCall, Thread
 from bough.importers.common.files import Files
 from bough.importers.common.json_reader import Line, json_lines, read_json
+from bough.importers.common.position import Position
 from bough.importers.common.titles import shortened
 from bough.model import Json
 from bough.model.imported import Conversation, Item, Skipped
@@ -22,120 +22,121 @@ from bough.model.values import replace
 NAME = "claude-code"
 
 
-class Session(NamedTuple):
-    """A session that can be told: when it was used, with which others it may share its beginning, and all of it."""
+class SessionGroup(NamedTuple):
+    """A session with its subagents, and what determines its place in the import order."""
 
     began: int
     ended: int
     family: str
+    """The same for sessions that may share their beginning."""
     conversations: Iterator[Conversation]
-    """Its own, and after it those of the subagents that it began; read once."""
+    """The session, then the subagents that it started; read once."""
 
 
 class Project:
-    """Reads the files of one project. They replay and continue one another, and so share what is known."""
+    """Reads the files of one project together: they replay and continue one another."""
 
     def __init__(self, files: Files, names: Iterable[str]) -> None:
         self._files = files
-        self._headings = {name: Heading(raw_lines(files, name)) for name in names}
-        self._summaries = {leaf: words for one in self._headings.values() for leaf, words in one.summaries.items()}
-        self._known: dict[str, Place] = {}
+        self._metadata = {name: SessionMetadata(raw_lines(files, name)) for name in names}
+        self._summaries = {leaf: text for one in self._metadata.values() for leaf, text in one.summaries.items()}
+        self._known: dict[str, Position] = {}
         self._counted: set[str] = set()
 
-    def sessions(self) -> Iterator[Session]:
+    def sessions(self) -> Iterator[SessionGroup]:
         """The sessions, oldest first."""
-        waiting = self._subagents()
-        for name in sorted((name for name in self._headings if agent_id(name) is None), key=self._order):
-            yield self._told(name, self._conversations(name, waiting.pop(stem(name), [])))
-        for session, agents in waiting.items():
-            yield self._told(agents[0], iter([self._subagent(agent, session, {}) for agent in agents]))
+        subagents = self._subagents()
+        for name in sorted((name for name in self._metadata if agent_id(name) is None), key=self._order):
+            yield self._group(name, self._conversations(name, subagents.pop(stem(name), [])))
+        for session, agents in subagents.items():  # Their session's file is missing.
+            yield self._group(agents[0], iter([self._subagent(agent, session, {}) for agent in agents]))
 
-    def _told(self, name: str, conversations: Iterator[Conversation]) -> Session:
-        heading = self._headings[name]
-        return Session(heading.began or 0, heading.ended or 0, heading.first or name, conversations)
+    def _group(self, name: str, conversations: Iterator[Conversation]) -> SessionGroup:
+        metadata = self._metadata[name]
+        return SessionGroup(metadata.began or 0, metadata.ended or 0, metadata.first or name, conversations)
 
     def _conversations(self, name: str, agents: list[str]) -> Iterator[Conversation]:
-        spawned: dict[str, Spawn] = {}
-        yield from self._session(name, spawned)
+        calls: dict[str, SubagentCall] = {}
+        yield from self._session(name, calls)
         for agent in agents:
-            yield self._subagent(agent, stem(name), spawned)
+            yield self._subagent(agent, stem(name), calls)
 
     def _order(self, name: str) -> tuple[int, str]:
-        return self._headings[name].began or 0, name
+        return self._metadata[name].began or 0, name
 
     def _subagents(self) -> dict[str, list[str]]:
-        """The subagents' files, oldest first, by the session that each belongs to."""
+        """The subagents' files, oldest first, by session."""
         found: dict[str, list[str]] = {}
-        for name in sorted((name for name in self._headings if agent_id(name) is not None), key=self._order):
-            session = session_id(name) or self._headings[name].session or stem(name)
+        for name in sorted((name for name in self._metadata if agent_id(name) is not None), key=self._order):
+            session = session_id(name) or self._metadata[name].session or stem(name)
             found.setdefault(session, []).append(name)
         return found
 
-    def _session(self, name: str, spawned: dict[str, Spawn]) -> Iterator[Conversation]:
-        heading, sides, session = self._headings[name], Sides(self._files, name), stem(name)
-        title = heading.title(self._summaries, raw_lines(self._files, name))
-        yield _conversation(heading, session, self._items(session, sides.main(), spawned), title)
-        for root, prompt in sides.prompts.items():
-            items = self._items(f"{session}:{root}", sides.of(root), spawned)
-            spawn = spawned.get(prompt) or Spawn(session, "", "")
-            inside = _conversation(heading, f"{session}:{root}", items, shortened(prompt), spawn)
-            yield replace(inside, created_at=None, updated_at=None, extra=None)
+    def _session(self, name: str, calls: dict[str, SubagentCall]) -> Iterator[Conversation]:
+        metadata, sidechains, session = self._metadata[name], Sidechains(self._files, name), stem(name)
+        title = metadata.title(self._summaries, raw_lines(self._files, name))
+        yield _conversation(metadata, session, self._items(session, sidechains.main_lines(), calls), title)
+        for root, prompt in sidechains.prompts.items():
+            items = self._items(f"{session}:{root}", sidechains.lines_of(root), calls)
+            call = calls.get(prompt) or SubagentCall(session, "", "")
+            conversation = _conversation(metadata, f"{session}:{root}", items, shortened(prompt), call)
+            yield replace(conversation, created_at=None, updated_at=None, extra=None)
 
-    def _subagent(self, name: str, session: str, spawned: dict[str, Spawn]) -> Conversation:
-        heading, agent, meta = self._headings[name], agent_id(name) or "", self._meta(name)
-        call = text_or_none(meta.get("toolUseId"))
-        begun = (spawned[key] for key in (agent, call, heading.prompt) if key in spawned)
-        spawn = next(begun, Spawn(session, "", call or ""))
+    def _subagent(self, name: str, session: str, calls: dict[str, SubagentCall]) -> Conversation:
+        metadata, agent, meta = self._metadata[name], agent_id(name) or "", self._meta(name)
+        call_id = text_or_none(meta.get("toolUseId"))
+        found = (calls[key] for key in (agent, call_id, metadata.prompt) if key in calls)
+        call = next(found, SubagentCall(session, "", call_id or ""))
         role, title = text_or_none(meta.get("agentType")), text_or_none(meta.get("description"))
-        spawn = spawn._replace(agent=role or spawn.agent, title=title or spawn.title)
-        items = self._items(f"{session}:{agent}", self._lines(name), spawned)
-        return _conversation(heading, f"{session}:{agent}", items, shortened(heading.prompt or ""), spawn)
+        call = call._replace(agent=role or call.agent, title=title or call.title)
+        items = self._items(f"{session}:{agent}", self._lines(name), calls)
+        return _conversation(metadata, f"{session}:{agent}", items, shortened(metadata.prompt or ""), call)
 
-    def _items(self, name: str, told: Iterable[Line | Skipped], spawned: dict[str, Spawn]) -> Iterator[Item]:
-        return Thread(name, self._known, self._counted, spawned).items(told)
+    def _items(self, name: str, lines: Iterable[Line | Skipped], calls: dict[str, SubagentCall]) -> Iterator[Item]:
+        return Thread(name, self._known, self._counted, calls).items(lines)
 
     def _lines(self, name: str) -> Iterator[Line | Skipped]:
         with self._files.open(name) as stream:
             yield from json_lines(stream, name)
 
     def _meta(self, name: str) -> dict[str, Json]:
-        """What newer versions note beside a subagent's file."""
-        beside = name.removesuffix(".jsonl") + ".meta.json"
-        if beside not in self._files.names:
+        """The `.meta.json` that newer versions write for a subagent."""
+        meta_name = name.removesuffix(".jsonl") + ".meta.json"
+        if meta_name not in self._files.names:
             return {}
         try:
-            with self._files.open(beside) as stream:
-                meta = read_json(stream, beside)
+            with self._files.open(meta_name) as stream:
+                meta = read_json(stream, meta_name)
         except ImporterError:
             return {}
         return meta if isinstance(meta, dict) else {}
 
 
 def _conversation(
-    heading: Heading, name: str, items: Iterable[Item], title: str | None, spawn: Spawn | None = None
+    metadata: SessionMetadata, id: str, items: Iterable[Item], title: str | None, call: SubagentCall | None = None
 ) -> Conversation:
-    scene = {key: words for key, words in heading.scene.items() if key != "cwd"} | heading.notes
-    told = Conversation(
+    extra = {key: text for key, text in metadata.environment.items() if key != "cwd"} | metadata.notes
+    conversation = Conversation(
         NAME,
-        name,
+        id,
         items,
         title=title,
-        directory=text_or_none(heading.scene.get("cwd")),
-        model=heading.model,
-        agent=heading.notes.get("agent-setting"),
-        created_at=heading.began,
-        updated_at=heading.ended,
-        extra={NAME: scene} if scene else None,
+        directory=text_or_none(metadata.environment.get("cwd")),
+        model=metadata.model,
+        agent=metadata.notes.get("agent-setting"),
+        created_at=metadata.began,
+        updated_at=metadata.ended,
+        extra={NAME: extra} if extra else None,
     )
-    return told if spawn is None else _spawned(told, spawn)
+    return conversation if call is None else _with_parent(conversation, call)
 
 
-def _spawned(told: Conversation, spawn: Spawn) -> Conversation:
+def _with_parent(conversation: Conversation, call: SubagentCall) -> Conversation:
     return replace(
-        told,
-        title=spawn.title or told.title,
-        agent=spawn.agent or told.agent,
-        parent=spawn.conversation,
-        parent_message=spawn.said or None,
-        parent_call=spawn.call or None,
+        conversation,
+        title=call.title or conversation.title,
+        agent=call.agent or conversation.agent,
+        parent=call.conversation,
+        parent_message=call.message_id or None,
+        parent_call=call.call_id or None,
     )

@@ -1,4 +1,4 @@
-"""One line of a Claude Code file as messages. Pure: a line knows nothing of its neighbours."""
+"""Decode one line of a Claude Code file into messages, without regard to other lines."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from bough.model import Block, Json, Message, Other, Role, Text, ToolCall, ToolR
 
 Record = dict[str, Json]
 
-TOLD_ELSEWHERE = {"type", "uuid", "parentUuid", "sessionId", "timestamp", "message", "isSidechain", "userType"}
-"""What the place of a message says already."""
-SCENE = ("cwd", "gitBranch", "version", "entrypoint", "slug")
-"""What is the same on nearly every line."""
+KEPT_ELSEWHERE = {"type", "uuid", "parentUuid", "sessionId", "timestamp", "message", "isSidechain", "userType"}
+"""Fields that the node or its session keeps."""
+ENVIRONMENT = ("cwd", "gitBranch", "version", "entrypoint", "slug")
+"""Fields that are the same on nearly every line."""
 
 
 def read_blocks(content: Json) -> list[Block]:
@@ -38,7 +38,7 @@ def _read_block(item: Json) -> Block:
 
 
 def _plain_block(item: dict[str, Json]) -> Block | None:
-    """A block that says nothing but what bough keeps of it anyway, and need not be kept twice."""
+    """A block without further fields; its raw form need not be kept as well."""
     match item:
         case {"type": "text", "text": str(text), **rest} if not rest:
             return Text(text)
@@ -51,25 +51,25 @@ def _plain_block(item: dict[str, Json]) -> Block | None:
 
 
 def user_messages(line: Record, rest: Record) -> list[Message]:
-    """What a line of the user says: words, or the results of tools, or results and then words."""
+    """The messages of a user line: text, tool results, or results followed by text."""
     blocks = read_blocks(message_of(line).get("content"))
     return [
-        _message(role, tuple(part), {} if position else rest)
-        for position, (role, part) in enumerate(pieces(blocks, "user"))
+        _message(role, tuple(part), {} if number else rest)
+        for number, (role, part) in enumerate(pieces(blocks, "user"))
     ]
 
 
 def assistant_message(lines: Iterable[Record], rest: Record) -> Message:
-    """One reply of the model, whose blocks stand on a line each."""
+    """A reply of the model, one block per line."""
     blocks = [block for line in lines for block in read_blocks(message_of(line).get("content"))]
     return Message("assistant", tuple(blocks), bool(rest.get("isApiErrorMessage")), _envelope(rest))
 
 
 def note_message(line: Record) -> Message:
-    """What Claude Code says between the messages, kept whole: it is nothing that a model is told again."""
+    """A note of Claude Code between the messages, kept whole; it is never sent to a model."""
     kind = line.get("subtype") or at(line, "attachment", "type")
     name = f"{line.get('type')}/{kind}" if kind else str(line.get("type"))
-    kept = {key: value for key, value in line.items() if key not in TOLD_ELSEWHERE - {"type", "message"}}
+    kept = {key: value for key, value in line.items() if key not in KEPT_ELSEWHERE - {"type", "message"}}
     return Message("system", (Other(name, {"claude-code": kept}),))
 
 

@@ -1,9 +1,8 @@
-"""The tree that the lines of one Claude Code file tell, line by line.
+"""Build a tree from the lines of one Claude Code file.
 
-One reply of the model is several lines with the same `message.id`, a block each, which become one message; it is called
-by its first line, so that a reply that was still being written is known again. Calls that were made together are
-answered on branches of their own, which become one path. A parent that is nowhere to be found is taken to be the line
-before.
+A reply is several lines with the same `message.id`, one block each; they become one message with the id of the first
+line, so that the next import recognises a reply that was still being written. Results of parallel calls stand on
+branches of their own, which become one path. A missing parent is taken to be the line before.
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ from typing import NamedTuple
 
 from bough.formats.anthropic import decode_usage
 from bough.formats.payload import at, count, parsed, text_or_none
-from bough.importers.claude_code.positions import Place, Places
+from bough.importers.claude_code.positions import Positions
 from bough.importers.claude_code.records import (
-    SCENE,
-    TOLD_ELSEWHERE,
+    ENVIRONMENT,
+    KEPT_ELSEWHERE,
     Record,
     assistant_message,
     message_of,
@@ -24,6 +23,7 @@ from bough.importers.claude_code.records import (
     user_messages,
 )
 from bough.importers.common.json_reader import Line
+from bough.importers.common.position import Position
 from bough.importers.common.timestamps import from_iso
 from bough.model import Json, Kind, Message, Usage
 from bough.model.imported import ImportedMessage, Item, Skipped
@@ -43,189 +43,195 @@ LEFT_OUT = {
     "last-prompt",
     "bridge-session",
 }
-"""Lines that are no part of what was said: how far a tool is, what the screen showed, what the session is called."""
+"""Types of lines that are no messages: progress of tools, state of the screen, session metadata."""
 TELEMETRY = {"turn_duration", "stop_hook_summary", "bridge_status"}
-NOT_BESIDE = TOLD_ELSEWHERE.union(SCENE, ("requestId",))
-OF_A_REPLY = {"role", "content", "type", "model"}
-"""What a message of bough's, or its turn, says itself."""
-SPAWNERS = ("Task", "Agent")
+NOT_IN_ENVELOPE = KEPT_ELSEWHERE.union(ENVIRONMENT, ("requestId",))
+REPLY_FIELDS = {"role", "content", "type", "model"}
+"""Fields of a reply that the message or its turn keeps already."""
+SUBAGENT_TOOLS = ("Task", "Agent")
 
 
-class Spawn(NamedTuple):
-    """How a subagent began: the conversation, the message and the call in it that asked for it, and its names."""
+class SubagentCall(NamedTuple):
+    """The tool call that started a subagent, and the names that it gave to it."""
 
     conversation: str
-    said: str
-    call: str
+    message_id: str
+    call_id: str
     agent: str | None = None
     title: str | None = None
 
 
 class Thread:
-    """Takes the lines of one file in their order."""
+    """Reads the lines of one file in order."""
 
-    def __init__(self, name: str, known: dict[str, Place], counted: set[str], spawned: dict[str, Spawn]) -> None:
+    def __init__(
+        self, name: str, known: dict[str, Position], counted: set[str], calls: dict[str, SubagentCall]
+    ) -> None:
         self._name = name
-        self._spawned = spawned
-        """How each subagent began: by its id, by the call and by the words it was given."""
-        self._places = Places(known)
+        self._calls = calls
+        """The calls that started subagents, by the agent's id, by the call's id and by the prompt."""
+        self._positions = Positions(known)
         self._counted = counted
-        """The replies whose tokens were told already: files replay one another."""
+        """Replies whose tokens are counted already: files replay one another."""
         self._reply: list[Line] = []
-        self._passed: list[Record] = []
-        self._scene: dict[str, Json] = {}
+        self._skipped_inside: list[Record] = []
+        self._environment: dict[str, Json] = {}
         self._boundary: Record = {}
 
     def items(self, lines: Iterable[Line | Skipped]) -> Iterator[Item]:
-        """What the lines tell, parents first."""
-        for told in lines:
-            if isinstance(told, Skipped):
-                yield told
-            elif not isinstance(told.value, dict):
-                yield Skipped(told.place, "not an object", told.value)
-            elif self._continues(told.value):
-                self._reply.append(told)
-            elif text_or_none(told.value.get("type")) in LEFT_OUT:
-                self._pass_by(told.value)
+        """The messages of the lines, parents first."""
+        for line in lines:
+            if isinstance(line, Skipped):
+                yield line
+            elif not isinstance(line.value, dict):
+                yield Skipped(line.place, "not an object", line.value)
+            elif self._continues_reply(line.value):
+                self._reply.append(line)
+            elif text_or_none(line.value.get("type")) in LEFT_OUT:
+                self._skip(line.value)
             else:
                 yield from self._finish_reply()
-                yield from self._tell(told)
+                yield from self._line_items(line)
         yield from self._finish_reply()
 
-    def _continues(self, line: Record) -> bool:
-        if not self._reply or line.get("type") != "assistant":
+    def _continues_reply(self, record: Record) -> bool:
+        if not self._reply or record.get("type") != "assistant":
             return False
-        name = message_of(line).get("id")
-        return name is not None and name == message_of(self._reply[0].value).get("id")
+        reply_id = message_of(record).get("id")
+        return reply_id is not None and reply_id == message_of(self._reply[0].value).get("id")
 
-    def _pass_by(self, line: Record) -> None:
+    def _skip(self, record: Record) -> None:
         if self._reply:
-            self._passed.append(line)  # it may hang on a line of the reply, which has no place yet
+            self._skipped_inside.append(record)  # Its parent may be a line of the reply, which has no position yet.
         else:
-            self._places.pass_by(line)
+            self._positions.skip(record)
 
-    def _tell(self, told: Line) -> Iterator[Item]:
-        line, kind = told.value, told.value.get("type")
+    def _line_items(self, line: Line) -> Iterator[Item]:
+        record, kind = line.value, line.value.get("type")
         if kind == "assistant":
-            self._reply.append(told)
-        elif kind == "user" and isinstance(line.get("message"), dict):
-            yield from self._tell_user(told)
-        elif text_or_none(line.get("subtype")) in TELEMETRY:
-            self._places.pass_by(line)
-        elif line.get("subtype") == "compact_boundary":
-            self._boundary = line
-            self._places.pass_by(line)
-        elif isinstance(line.get("uuid"), str):
-            yield self._said(told, note_message(line), self._places.parent(line))
+            self._reply.append(line)
+        elif kind == "user" and isinstance(record.get("message"), dict):
+            yield from self._user_items(line)
+        elif text_or_none(record.get("subtype")) in TELEMETRY:
+            self._positions.skip(record)
+        elif record.get("subtype") == "compact_boundary":
+            self._boundary = record
+            self._positions.skip(record)
+        elif isinstance(record.get("uuid"), str):
+            yield self._message(line, note_message(record), self._positions.parent(record))
         else:
-            yield Skipped(told.place, f"a line of the type {kind!r}, which is not known", line)
+            yield Skipped(line.place, f"a line of the unknown type {kind!r}", record)
 
-    def _tell_user(self, told: Line) -> Iterator[Item]:
-        parent, rest = self._places.parent(told.value), self._rest(told.value)
-        covers = self._covers(parent) if told.value.get("isCompactSummary") and parent else None
+    def _user_items(self, line: Line) -> Iterator[Item]:
+        parent, rest = self._positions.parent(line.value), self._rest(line.value)
+        covers = self._covers(parent) if line.value.get("isCompactSummary") and parent else None
         if covers and (metadata := self._boundary.get("compactMetadata")):
             rest["compactMetadata"] = metadata
-        for position, message in enumerate(user_messages(told.value, rest)):
-            yield self._said(told, message, parent, position, covers=None if position else covers)
-            parent = self._places.last
-        self._note_subagent(told.value)
+        for number, message in enumerate(user_messages(line.value, rest)):
+            yield self._message(line, message, parent, number, covers=None if number else covers)
+            parent = self._positions.last
+        self._note_subagent(line.value)
 
-    def _covers(self, parent: Place) -> str:
-        """The last message that a summary speaks for; newer versions keep those at the end as they are."""
+    def _covers(self, parent: Position) -> str:
+        """The last message that a summary replaces; newer versions keep some messages at the end as they are."""
         kept = at(self._boundary, "compactMetadata", "preservedSegment", "headUuid")
-        return self._places.before(kept) or parent.said
+        return self._positions.before(kept) or parent.message_id
 
     def _finish_reply(self) -> Iterator[Item]:
-        """Tells the reply whose lines were gathered."""
+        """The reply whose lines were collected."""
         if not self._reply:
             return
-        told, self._reply = self._reply, []
-        passed, self._passed = self._passed, []
-        reply_id = text_or_none(message_of(told[0].value).get("id"))
-        parent = self._places.continues(reply_id) or self._places.parent(told[0].value)
-        message = assistant_message((one.value for one in told), self._rest(told[-1].value))
-        yield self._said(told[0], message, parent, usage=self._usage(told, reply_id))
-        place = self._places.last
-        assert place is not None
-        for one in told:
-            self._places.put(str(one.value.get("uuid")), place)
-        for line in passed:
-            self._places.pass_by(line)
-        self._places.begin_step(reply_id, place)
-        self._note_calls(message, place)
+        lines, self._reply = self._reply, []
+        skipped, self._skipped_inside = self._skipped_inside, []
+        reply_id = text_or_none(message_of(lines[0].value).get("id"))
+        parent = self._positions.continues(reply_id) or self._positions.parent(lines[0].value)
+        message = assistant_message((line.value for line in lines), self._rest(lines[-1].value))
+        yield self._message(lines[0], message, parent, usage=self._usage(lines, reply_id))
+        position = self._positions.last
+        assert position is not None
+        for line in lines:
+            self._positions.put(str(line.value.get("uuid")), position)
+        for record in skipped:
+            self._positions.skip(record)
+        self._positions.open(reply_id, position)
+        self._note_calls(message, position)
 
-    def _said(
+    def _message(
         self,
-        told: Line,
+        line: Line,
         message: Message,
-        parent: Place | None,
-        position: int = 0,
+        parent: Position | None,
+        number: int = 0,
         covers: str | None = None,
         usage: Usage | None = None,
     ) -> ImportedMessage:
-        line, place = told.value, self._place(told, message, parent, position, covers)
+        record, position = line.value, self._position(line, message, parent, number, covers)
         kind: Kind = "summary" if covers else "message"
-        spoken = message.role == "assistant"
+        is_reply = message.role == "assistant"
         return ImportedMessage(
-            place.said,
+            position.message_id,
             message,
-            parent.said if parent else None,
-            from_iso(line.get("timestamp")),
+            parent.message_id if parent else None,
+            from_iso(record.get("timestamp")),
             kind=kind,
             covers=covers,
-            turn=place.turn,
-            model=_model(message_of(line)) if spoken else None,
-            provider="anthropic" if spoken else None,
+            turn=position.turn,
+            model=_model(message_of(record)) if is_reply else None,
+            provider="anthropic" if is_reply else None,
             usage=usage,
-            request_id=text_or_none(line.get("requestId")),
+            request_id=text_or_none(record.get("requestId")),
         )
 
-    def _place(self, told: Line, message: Message, parent: Place | None, position: int, covers: str | None) -> Place:
-        """The place of a new message. Only what a human said after a reply begins a turn."""
-        name = text_or_none(told.value.get("uuid")) or f"{self._name}:{told.place.rpartition(':')[2]}"
-        said = f"{name}#{position}" if position else name
-        human = message.role == "user" and not covers and not told.value.get("isMeta")
-        begins = parent is None or (human and parent.role != "user")
+    def _position(
+        self, line: Line, message: Message, parent: Position | None, number: int, covers: str | None
+    ) -> Position:
+        """The position of a new message. A turn begins only with a human's message after a reply."""
+        uuid = text_or_none(line.value.get("uuid")) or f"{self._name}:{line.place.rpartition(':')[2]}"
+        message_id = f"{uuid}#{number}" if number else uuid
+        is_human = message.role == "user" and not covers and not line.value.get("isMeta")
+        begins_turn = parent is None or (is_human and parent.role != "user")
         role = "system" if covers else message.role
-        place = Place(said, said if parent is None or begins else parent.turn, role)
-        self._places.told(name, place, parent)
-        return place
+        position = Position(message_id, message_id if parent is None or begins_turn else parent.turn, role)
+        self._positions.add(uuid, position, parent)
+        return position
 
-    def _rest(self, line: Record) -> Record:
-        """What a line says beside its message; the scene only where it changed."""
-        rest = {key: value for key, value in line.items() if key not in NOT_BESIDE}
-        for key in SCENE:
-            if key in line and line[key] != self._scene.get(key):
-                rest[key] = self._scene[key] = line[key]
-        shell = {key: value for key, value in message_of(line).items() if value is not None and key not in OF_A_REPLY}
-        return {**rest, "message": shell} if shell else rest
+    def _rest(self, record: Record) -> Record:
+        """The fields of a line beside its message; those of the environment only where they changed."""
+        rest = {key: value for key, value in record.items() if key not in NOT_IN_ENVELOPE}
+        for key in ENVIRONMENT:
+            if key in record and record[key] != self._environment.get(key):
+                rest[key] = self._environment[key] = record[key]
+        reply = {
+            key: value for key, value in message_of(record).items() if value is not None and key not in REPLY_FIELDS
+        }
+        return {**rest, "message": reply} if reply else rest
 
-    def _usage(self, told: list[Line], reply_id: str | None) -> Usage | None:
-        """The tokens of a reply, once: each of its lines repeats them, and the count grows."""
-        counts = [usage for one in told if isinstance(usage := message_of(one.value).get("usage"), dict)]
+    def _usage(self, lines: list[Line], reply_id: str | None) -> Usage | None:
+        """The tokens of a reply, counted once: every line repeats them, and the last has the highest count."""
+        counts = [usage for line in lines if isinstance(usage := message_of(line.value).get("usage"), dict)]
         if not counts or reply_id in self._counted:
             return None
         if reply_id:
             self._counted.add(reply_id)
         return decode_usage(max(counts, key=lambda one: count(one, "output_tokens") or 0))
 
-    def _note_calls(self, message: Message, place: Place) -> None:
+    def _note_calls(self, message: Message, position: Position) -> None:
         for call in message.calls:
-            if call.name in SPAWNERS and (given := parsed(call.arguments)):
+            if call.name in SUBAGENT_TOOLS and (given := parsed(call.arguments)):
                 agent, title = text_or_none(given.get("subagent_type")), text_or_none(given.get("description"))
-                spawn = Spawn(self._name, place.said, call.call_id, agent, title)
-                self._spawned[call.call_id] = spawn
+                started = SubagentCall(self._name, position.message_id, call.call_id, agent, title)
+                self._calls[call.call_id] = started
                 if isinstance(prompt := given.get("prompt"), str):
-                    self._spawned[prompt] = spawn
+                    self._calls[prompt] = started
 
-    def _note_subagent(self, line: Record) -> None:
-        agent, content = at(line, "toolUseResult", "agentId"), message_of(line).get("content")
-        call = at(content[0], "tool_use_id") if isinstance(content, list) and content else None
-        if isinstance(agent, str) and isinstance(call, str) and call in self._spawned:
-            self._spawned[agent] = self._spawned[call]
+    def _note_subagent(self, record: Record) -> None:
+        agent, content = at(record, "toolUseResult", "agentId"), message_of(record).get("content")
+        call_id = at(content[0], "tool_use_id") if isinstance(content, list) and content else None
+        if isinstance(agent, str) and isinstance(call_id, str) and call_id in self._calls:
+            self._calls[agent] = self._calls[call_id]
 
 
 def _model(reply: Record) -> str | None:
-    """The model of a reply; what Claude Code itself says in the model's place is nobody's."""
+    """The model of a reply; None for a message of Claude Code itself in place of a reply."""
     model = text_or_none(reply.get("model"))
     return None if model == "<synthetic>" else model

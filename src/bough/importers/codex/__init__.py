@@ -1,4 +1,4 @@
-"""Codex: a rollout per thread, a log of JSON lines, plain or compressed."""
+"""Codex: one log of JSON lines per thread, plain or compressed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from bough.importers.codex.items import read_event
-from bough.importers.codex.threads import NAME, Threads, is_rollout, read_lines
+from bough.importers.codex.threads import NAME, RolloutDirectory, is_rollout, rollout_lines
 from bough.importers.common.files import Files, open_files
 from bough.importers.common.json_reader import Line
 from bough.model.imported import Conversation, Skipped
@@ -19,7 +19,7 @@ HOMES = ("sessions", "archived_sessions")
 
 
 class Codex:
-    """The files under `~/.codex/sessions` and `archived_sessions`: all of them, or one."""
+    """Reads `~/.codex/sessions` and `archived_sessions`, or one rollout."""
 
     name = NAME
     title = "Codex"
@@ -34,23 +34,23 @@ class Codex:
         home = _home(path)
         only = None if home == path else path.absolute().relative_to(home).as_posix()
         with open_files(home) as files:
-            yield from Threads(files, path, only).conversations()
+            yield from RolloutDirectory(files, path, only).conversations()
 
-    def places(self) -> list[Path]:
+    def default_paths(self) -> list[Path]:
         home = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
-        return [place for name in HOMES if (place := home / name).is_dir()]
+        return [path for name in HOMES if (path := home / name).is_dir()]
 
 
 def _home(path: Path) -> Path:
-    """Where the rollouts lie that a single one may continue; the path itself for a directory, or one elsewhere."""
+    """The directory with the rollouts that a single one may continue; otherwise the path itself."""
     if path.is_dir() or path.is_symlink():
         return path
     return next((above for above in path.absolute().parents if above.name in HOMES), path)
 
 
 def _is_ours(files: Files, name: str) -> bool:
-    """Whether one of the first lines says whose thread it is."""
-    for line in islice(read_lines(files, name), LINES_TO_TRY):
+    """Whether one of the first lines has the id of a thread."""
+    for line in islice(rollout_lines(files, name), LINES_TO_TRY):
         event = read_event(line.value) if isinstance(line, Line) else None
         if event and event.kind == "session_meta" and "id" in event.payload:
             return True

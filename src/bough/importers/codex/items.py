@@ -1,4 +1,4 @@
-"""One line of a Codex rollout, in any of its generations, and what it says."""
+"""Decode one line of a Codex rollout, in any version of the format."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _CONTEXT = re.compile(
 
 
 class Event(NamedTuple):
-    """A line without the differences between the generations."""
+    """A line, independent of the version of the format."""
 
     kind: str
     payload: dict[str, Json]
@@ -41,7 +41,7 @@ class Event(NamedTuple):
 
 
 def read_event(record: Json) -> Event | None:
-    """What a line is; None for a marker that says nothing, `unknown` for what is none of Codex's lines."""
+    """The event of a line; None for a marker without content, kind `unknown` for a line that is not of Codex."""
     if not isinstance(record, dict):
         return Event("unknown", {}, None, None)
     kind, payload, ordinal = record.get("type"), record.get("payload"), record.get("ordinal")
@@ -56,32 +56,32 @@ def read_event(record: Json) -> Event | None:
 
 
 def read_item(item: dict[str, Json]) -> Message:
-    """The message that an item is, or is a part of."""
+    """The message of an item, or the part of one."""
     try:
         return decode_items([item], "rollout")[0]
     except FormatError:
-        block = _lenient(item)
+        block = _decode_leniently(item)
         return Message("tool_result" if isinstance(block, ToolResult) else "assistant", (block,))
 
 
-def _lenient(item: dict[str, Json]) -> Block:
+def _decode_leniently(item: dict[str, Json]) -> Block:
     raw, call_id = {FAMILY: item}, text_or_none(item.get("call_id"))
     if text_or_none(item.get("type")) in OUTPUTS and call_id is not None:
         output = item.get("output")
-        words = at(output, "content")
-        text = words if isinstance(words, str) else written(output)
-        return ToolResult(call_id, (Text(text),), at(output, "success") is False, raw=raw)
+        text = at(output, "content")
+        content = text if isinstance(text, str) else written(output)
+        return ToolResult(call_id, (Text(content),), at(output, "success") is False, raw=raw)
     return Other(str(item.get("type")), raw)
 
 
 def is_human(message: Message, item: dict[str, Json]) -> bool:
-    """Whether a user said it: Codex tells the model about its surroundings in the user's name."""
+    """Whether a user wrote it: Codex also sends context to the model as user messages."""
     kinds = at(item, "internal_chat_message_metadata_passthrough", "content_item_kinds")
-    if isinstance(kinds, list) and kinds:  # newer versions say so themselves
+    if isinstance(kinds, list) and kinds:  # newer versions mark it
         return message.role == "user" and any(str(kind).startswith("user.") for kind in kinds)
     return message.role == "user" and not _CONTEXT.match(message.text)
 
 
-def name_of(parent: str, item: Json) -> str:
-    """A name for what has none. A file that replays another says the same after the same, and gets the same names."""
+def chained_id(parent: str, item: Json) -> str:
+    """An id for an item without one, from its content and its parent's id: a replay gets the same ids."""
     return next(chained([item], before=parent))

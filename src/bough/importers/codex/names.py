@@ -1,4 +1,4 @@
-"""What the user called the threads: Codex keeps that apart from them, in an index or, since 2026, in a database."""
+"""Titles of threads, which Codex keeps in an index or, since 2026, in a database."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from bough.importers.common.titles import shortened
 
 INDEX = "session_index.jsonl"
 LEVELS = 5
-"""From the file of a day up to Codex's own directory."""
+"""Directories between a rollout and the root of Codex's data."""
 
 
-def names(path: Path) -> dict[str, str]:
-    """The names of threads, by their ids, as found at a path or above it. The last name counts."""
+def thread_names(path: Path) -> dict[str, str]:
+    """Titles by thread id, found at a path or above it. The last title counts."""
     for home in [path, *list(path.absolute().parents)[:LEVELS]]:
-        found = {**_stored(home), **_indexed(home / INDEX)}
+        found = {**_from_database(home), **_from_index(home / INDEX)}
         if found:
             return found
     return {}
 
 
-def _indexed(path: Path) -> dict[str, str]:
+def _from_index(path: Path) -> dict[str, str]:
     return dict(_lines(path)) if path.is_file() else {}
 
 
@@ -38,7 +38,7 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
                     yield thread, name
 
 
-def _stored(home: Path) -> dict[str, str]:
+def _from_database(home: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for path in sorted(home.glob("state_*.sqlite")) if home.is_dir() else ():
         if has_tables(path, threads=("id", "title")):

@@ -44,7 +44,7 @@ class CPE:
             or has_tables(path, conversations=("user_message", "executor_data"))
         )  # fmt: skip
 
-    def places(self) -> list[Path]:
+    def default_paths(self) -> list[Path]:
         found = [Path(".cpeconvo"), _config_directory() / "cpe" / ".cpeconvo"]
         named = os.environ.get("CPE_DB_PATH")
         return [path for path in [*found, *([Path(named).expanduser()] if named else [])] if path.is_file()]

@@ -45,7 +45,7 @@ class Goose:
             with open_files(path) as files, files.open(path.name) as stream:
                 yield read_export(read_json(stream, path.name), path.name)
 
-    def places(self) -> list[Path]:
+    def default_paths(self) -> list[Path]:
         root = os.environ.get("GOOSE_PATH_ROOT")
         if root:
             place = Path(root) / "data" / "sessions"

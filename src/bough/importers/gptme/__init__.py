@@ -42,7 +42,7 @@ class Gptme:
             for name in sorted(filter(_is_main, files.names), key=lambda name: _last_used(files, name)):
                 yield Log(files, place, name.removesuffix(MAIN)).conversation()
 
-    def places(self) -> list[Path]:
+    def default_paths(self) -> list[Path]:
         own, data = os.environ.get("GPTME_LOGS_HOME"), os.environ.get("XDG_DATA_HOME")
         place = Path(own) if own else (Path(data) if data else Path.home() / ".local" / "share") / "gptme" / "logs"
         return [place] if place.is_dir() else []

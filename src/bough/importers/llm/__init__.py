@@ -36,7 +36,7 @@ class LLM:
         with open_tables(path) as tables:
             yield from Log(tables).conversations()
 
-    def places(self) -> list[Path]:
+    def default_paths(self) -> list[Path]:
         own = os.environ.get("LLM_USER_PATH")
         homes = [Path(own)] if own else [base / FOLDER for base in _bases()]
         return [place for home in homes if (place := home / "logs.db").is_file()]

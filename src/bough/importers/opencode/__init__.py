@@ -36,7 +36,7 @@ class OpenCode:
             with open_files(path) as files:
                 yield from Storage(files, seen, spawned).conversations()
 
-    def places(self) -> list[Path]:
+    def default_paths(self) -> list[Path]:
         base = os.environ.get("XDG_DATA_HOME")
         place = (Path(base) if base else Path.home() / ".local" / "share") / "opencode"
         return [place] if place.is_dir() else []
