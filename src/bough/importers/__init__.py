@@ -1,4 +1,4 @@
-"""Other programs' files in, conversations out. Importers never see the store: `store.bring_in` takes what they tell."""
+"""Importers read files of other programs into conversations. They never see the store; `store.bring_in` stores them."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _MODULES = {
     "opencode": "opencode",
     "openai-chat": "openai_chat",
 }
-"""Each module has an `IMPORTER`. The first one that recognises a path reads it: the pickiest come first."""
+"""Each module has an `IMPORTER`. The first that recognises a path reads it, so the most specific come first."""
 
 
 def names() -> tuple[str, ...]:
-    """The names that `get` knows: what `--from` takes."""
+    """The names of all importers, as `get` and `--from` take them."""
     return tuple(_MODULES)
 
 
@@ -47,14 +47,14 @@ def get(name: str) -> Importer:
 
 
 def detect(path: Path) -> Importer:
-    """The importer for a file or directory. Raises `ImporterError` when it is not there, or is nobody's."""
+    """The importer for a file or directory. Raises `ImporterError` if it is missing or not recognised."""
     from bough.importers.common.sqlite import has_tables
 
     if not path.exists():
         raise ImporterError(f"There is no file or directory {str(path)!r}.")
     for name in _MODULES:
         importer = get(name)
-        with suppress(ImporterError):  # a zip or a database that one of them finds damaged may be another's
+        with suppress(ImporterError):  # a file that is damaged for one importer may be valid for another
             if importer.recognises(path):
                 return importer
     if has_tables(path, messages=("digest", "covers"), sessions=("head", "revision")):
@@ -70,7 +70,7 @@ def detect(path: Path) -> Importer:
 
 
 def check_readable(path: Path) -> None:
-    """Raises `ImporterError` for a zip or a database that nobody can read, and says why."""
+    """Raises `ImporterError` for a zip or a database that cannot be read."""
     from bough.importers.common.files import is_zip, open_files
     from bough.importers.common.sqlite import is_sqlite, open_tables
 
@@ -79,11 +79,11 @@ def check_readable(path: Path) -> None:
             pass
     if is_sqlite(path):
         with open_tables(path, in_place=True) as tables:
-            tables.names  # noqa: B018 - the first look
+            tables.names  # noqa: B018 - the first read
 
 
 def find(path: Path) -> list[tuple[Importer, Path]]:
-    """What there is to import at a path: itself, or what lies right inside it. Raises `ImporterError`."""
+    """The path with its importer; for a directory that none recognises, its entries. Raises `ImporterError`."""
     try:
         return [(detect(path), path)]
     except ImporterError:
@@ -96,7 +96,7 @@ def find(path: Path) -> list[tuple[Importer, Path]]:
 
 
 def refused(path: Path, found: list[tuple[Importer, Path]]) -> list[ImporterError]:
-    """Why some of what lies right inside a directory is nobody's: damaged and unsafe files are not passed over."""
+    """Errors for the damaged and unsafe entries of a directory whose other entries were found."""
     inside = {child for _, child in found if child.parent == path}
     return (
         [error for child in sorted(path.iterdir()) if child not in inside and (error := _unreadable(child))]
@@ -121,6 +121,6 @@ def _importer_for(path: Path) -> Importer | None:
 
 
 def default_paths() -> list[tuple[Importer, Path]]:
-    """What there is to import on this machine, and by whom."""
+    """The paths with importable files on this machine."""
     importers = map(get, _MODULES)
     return [(importer, path) for importer in importers for path in importer.default_paths()]

@@ -1,4 +1,4 @@
-"""bough's own files: what `bough export` writes, brought in under the same ids."""
+"""The JSON lines of `bough export`, imported with their ids."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from bough.errors import FormatError
 from bough.formats.records import KINDS, decode_record
 from bough.importers.common.files import open_files
 from bough.importers.common.json_reader import Line, json_lines, parse_json_or_none, text_start
+from bough.importers.types import Importer
 from bough.model.imported import Archive, Record, Skipped
 
 
-class Bough:
+class BoughJSONL:
     name = "bough"
     title = "bough"
 
@@ -46,4 +47,4 @@ def _record(line: Line) -> Record | Skipped:
         return Skipped(line.place, str(error), line.value)
 
 
-IMPORTER = Bough()
+IMPORTER: Importer = BoughJSONL()

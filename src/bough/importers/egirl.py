@@ -1,4 +1,4 @@
-"""egirl's `conversations.db`: sessions by channel, messages in the order of their numbers, content always as JSON."""
+"""egirl's `conversations.db`: sessions by channel, numbered messages, content as JSON."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from bough.importers.common.json_reader import parse_json
 from bough.importers.common.sqlite import Tables, has_tables, open_tables
 from bough.importers.common.synthetic_ids import dated
 from bough.importers.common.timestamps import from_milliseconds
+from bough.importers.types import Importer
 from bough.model import Json
 from bough.model.imported import Conversation, ImportedMessage, Item, Skipped
 
-SESSION = ("id", "channel", "created_at", "last_active_at", "summary")
-MESSAGE = ("id", "session_id", "role", "content", "tool_calls", "tool_call_id", "created_at")
+SESSION_COLUMNS = ("id", "channel", "created_at", "last_active_at", "summary")
+MESSAGE_COLUMNS = ("id", "session_id", "role", "content", "tool_calls", "tool_call_id", "created_at")
 
 
 class Egirl:
@@ -28,50 +29,50 @@ class Egirl:
         return has_tables(path, sessions=("id", "channel", "last_active_at"), messages=("tool_call_id", "session_id"))
 
     def default_paths(self) -> list[Path]:
-        return []  # it lies in a workspace that only its owner knows
+        return []  # it is in a workspace of the user's choice
 
     def read(self, path: Path) -> Iterator[Conversation | Skipped]:
         with open_tables(path) as tables:
-            for session in tables.rows("sessions", SESSION, order="last_active_at,rowid"):
+            for session in tables.rows("sessions", SESSION_COLUMNS, order="last_active_at,rowid"):
                 yield conversation(tables, session, path.name)
 
 
 def conversation(tables: Tables, session: dict[str, Any], place: str) -> Conversation:
-    # Every workspace has its own `cli:default`, and counts its messages from one.
+    # Every workspace has a `cli:default` and numbers its messages from one: the time makes them unique.
     id = dated(session["id"], session["created_at"])
     key = str(session["id"]) if ":" in str(session["id"]) else f"egirl:{session['id']}"
     return Conversation(
-        Egirl.name, id, _said(tables, session["id"], id, place), key,
+        Egirl.name, id, _items(tables, session["id"], id, place), key,
         created_at=from_milliseconds(session["created_at"]), updated_at=from_milliseconds(session["last_active_at"]),
         extra={"summary": session["summary"]} if session["summary"] else None,
     )  # fmt: skip
 
 
-def _said(tables: Tables, session: str, id: str, place: str) -> Iterator[Item]:
+def _items(tables: Tables, session: str, id: str, place: str) -> Iterator[Item]:
     parent, decode = None, get("openai.chat").decode
-    for row in tables.rows("messages", MESSAGE, order="id", session_id=session):
+    for row in tables.rows("messages", MESSAGE_COLUMNS, order="id", session_id=session):
         try:
-            messages = decode([wire(row)]).messages
+            messages = decode([chat_message(row)]).messages
         except (FormatError, ValueError) as error:
             yield Skipped(f"{place}: messages {row['id']}", str(error), row)
             continue
         for message in messages:
-            name = f"{id}:{row['id']}"
-            yield ImportedMessage(name, message, parent, from_milliseconds(row["created_at"]))
-            parent = name
+            message_id = f"{id}:{row['id']}"
+            yield ImportedMessage(message_id, message, parent, from_milliseconds(row["created_at"]))
+            parent = message_id
 
 
-def wire(row: dict[str, Any]) -> dict[str, Json]:
-    """A row in the words of OpenAI's chats, whose parts it has. Raises `ValueError` and `FormatError`."""
-    said: dict[str, Json] = {"role": row["role"], "content": parse_json(row["content"])}
+def chat_message(row: dict[str, Any]) -> dict[str, Json]:
+    """A row as an OpenAI chat message. Raises `ValueError` and `FormatError`."""
+    message: dict[str, Json] = {"role": row["role"], "content": parse_json(row["content"])}
     if row["tool_calls"]:
         calls = optional_list(parse_json(row["tool_calls"]), "tool_calls")
-        said["tool_calls"] = [_call(as_dict(call, "a tool call")) for call in calls]
+        message["tool_calls"] = [_call(as_dict(call, "a tool call")) for call in calls]
     if row["role"] == "tool":
-        said["tool_call_id"] = text_or_none(row["tool_call_id"]) or ""
-    if not isinstance(said["content"], (str, type(None))):
-        as_list(said["content"], "content")
-    return said
+        message["tool_call_id"] = text_or_none(row["tool_call_id"]) or ""
+    if not isinstance(message["content"], (str, type(None))):
+        as_list(message["content"], "content")
+    return message
 
 
 def _call(call: dict[str, Json]) -> dict[str, Json]:
@@ -81,4 +82,4 @@ def _call(call: dict[str, Json]) -> dict[str, Json]:
     return {"id": text_or_none(call.get("id")) or "", "type": "function", "function": function}
 
 
-IMPORTER = Egirl()
+IMPORTER: Importer = Egirl()

@@ -1,7 +1,7 @@
-"""Chats in the shape of OpenAI's API: `{"messages": […]}` in a JSON file, a list of them, or one a line.
+"""Chats in the format of OpenAI's API: `{"messages": […]}` in a JSON file, a list of them, or one per line.
 
-Such files name nothing. A message is called by a hash of itself and all before it, so conversations that begin alike
-share their beginning; a conversation is called by its first exchange, so that one which is longer now has grown.
+Such files have no ids. A message's id is a hash of itself and all before it, so equal beginnings are shared. A
+conversation's id is that of its first reply, so a longer version of it is recognised.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ from bough.importers.common.json_reader import (
 )
 from bough.importers.common.synthetic_ids import chained
 from bough.importers.common.timestamps import from_seconds
+from bough.importers.types import Importer
 from bough.model import Json
 from bough.model.imported import Conversation, ImportedMessage, Item, Skipped
 
 ROLES = {"system", "developer", "user", "assistant", "tool", "function"}
 
 
-class OpenAIChats:
+class OpenAIChat:
     name = "openai-chat"
     title = "OpenAI-style chats"
 
@@ -56,20 +57,20 @@ class OpenAIChats:
 
 def read_chats(stream: IO[bytes], place: str) -> Iterator[Conversation | Skipped]:
     stream = as_utf8(stream)
-    for one, here in _chats(stream, place):
-        if isinstance(one, Skipped):
-            yield one
-        elif is_chat(one):
-            yield conversation(one, here)
+    for chat, chat_place in _chats(stream, place):
+        if isinstance(chat, Skipped):
+            yield chat
+        elif is_chat(chat):
+            yield conversation(chat, chat_place)
         else:
-            yield Skipped(here, "It has no list of messages.", one)
+            yield Skipped(chat_place, "It has no list of messages.", chat)
 
 
 def _chats(stream: IO[bytes], place: str) -> Iterator[tuple[Json | Skipped, str]]:
-    """What stands in a file for a conversation, and where: a whole list of messages is one."""
+    """The chats of a file with their places; a list of messages is one chat."""
     start = bytes(stream.peek(LOOKED_AT)) if hasattr(stream, "peek") else b""
     if not start.lstrip().startswith(b"["):
-        # The first line does not end its object: the file is one object, laid out over lines.
+        # If the first line is no complete object, the file is one object over several lines.
         if parse_json_or_none(decode_text(start.lstrip().split(b"\n", 1)[0])) is None:
             yield read_json(stream, place), place
         else:
@@ -104,42 +105,41 @@ def is_chat_file(value: Json) -> bool:
 
 
 def looks_like_messages(start: bytes) -> bool:
-    """Whether a list begins with a message, not with a conversation."""
+    """Whether a list begins with a message rather than a conversation."""
     beginning = start.lstrip()[1:200].lstrip()
     return beginning.startswith(b'{"role"') or (b'"role"' in beginning and b'"messages"' not in beginning)
 
 
 def looks_like_chat(text: str) -> bool:
-    """Whether a file that is torn, or too long to be read at once, begins like chats."""
+    """Whether a file that is truncated, or too long to read at once, begins like a chat."""
     return text.startswith(("{", "[")) and '"messages"' in text[:2_000] and '"role"' in text[:4_000]
 
 
 def conversation(chat: dict[str, Json], place: str) -> Conversation:
-    names = list(chained(chat["messages"]))
+    ids = list(chained(chat["messages"]))
     first_reply = next((i for i, item in enumerate(chat["messages"]) if item["role"] == "assistant"), 0)
     rest = {key: value for key, value in chat.items() if key != "messages"}
-    given = text_or_none(chat.get("id")) or text_or_none(chat.get("conversation_id"))
+    given_id = text_or_none(chat.get("id")) or text_or_none(chat.get("conversation_id"))
     return Conversation(
-        OpenAIChats.name, given or names[first_reply], _said(chat, names, place),
+        OpenAIChat.name, given_id or ids[first_reply], _items(chat, ids, place),
         title=text_or_none(chat.get("title")), model=text_or_none(chat.get("model")),
         created_at=from_seconds(chat.get("created")), extra=rest or None,
     )  # fmt: skip
 
 
-def _said(chat: dict[str, Json], names: list[str], place: str) -> Iterator[Item]:
+def _items(chat: dict[str, Json], ids: list[str], place: str) -> Iterator[Item]:
     decode, parent = get("openai.chat").decode, None
-    for number, (message, name) in enumerate(zip(chat["messages"], names, strict=True)):
+    for number, (message, id) in enumerate(zip(chat["messages"], ids, strict=True)):
         try:
             decoded = decode([message]).messages
         except FormatError as error:
             yield Skipped(f"{place}.messages[{number}]", str(error), message)
             continue
         for part, one in enumerate(decoded):
-            id = f"{name}.{part}" if part else name
-            yield ImportedMessage(
-                id, one, parent, model=text_or_none(chat.get("model")) if one.role == "assistant" else None
-            )
-            parent = id
+            message_id = f"{id}.{part}" if part else id
+            model = text_or_none(chat.get("model")) if one.role == "assistant" else None
+            yield ImportedMessage(message_id, one, parent, model=model)
+            parent = message_id
 
 
-IMPORTER = OpenAIChats()
+IMPORTER: Importer = OpenAIChat()

@@ -1,4 +1,4 @@
-"""orcx's `conversations.db`: one row a conversation, its messages as one JSON list without times or ids."""
+"""orcx's `conversations.db`: one row per conversation, with a JSON list of messages without times or ids."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from bough.importers.common.json_reader import parse_json
 from bough.importers.common.sqlite import has_tables, open_tables
 from bough.importers.common.synthetic_ids import chained, dated
 from bough.importers.common.timestamps import from_iso
+from bough.importers.types import Importer
 from bough.model import Json, Message, Role, Text
 from bough.model.imported import Conversation, ImportedMessage, Item, Skipped
 
@@ -44,17 +45,17 @@ class Orcx:
 
 
 def conversation(row: dict[str, Any], messages: list[Json], place: str) -> Conversation:
-    # Four characters are soon given out again: the moment makes them unique.
+    # Ids of four characters are reused soon: the time makes them unique.
     id = dated(row["id"], row["created_at"])
     totals = {name: row[name] for name in ("total_tokens", "total_cost") if row[name]}
     return Conversation(
-        Orcx.name, id, _said(id, row["model"], messages, place), f"orcx:{row['id']}",
+        Orcx.name, id, _items(id, row["model"], messages, place), f"orcx:{row['id']}",
         title=text_or_none(row["title"]), model=text_or_none(row["model"]), agent=text_or_none(row["agent"]),
         created_at=from_iso(row["created_at"]), updated_at=from_iso(row["updated_at"]), extra=totals or None,
     )  # fmt: skip
 
 
-def _said(id: str, model: str | None, messages: list[Json], place: str) -> Iterator[Item]:
+def _items(id: str, model: str | None, messages: list[Json], place: str) -> Iterator[Item]:
     parent = None
     for number, (item, name) in enumerate(zip(messages, chained(messages, id), strict=True)):
         if not isinstance(item, dict) or not isinstance(item.get("content"), str):
@@ -62,7 +63,7 @@ def _said(id: str, model: str | None, messages: list[Json], place: str) -> Itera
             continue
         role = ROLES.get(str(item.get("role")))
         if role is None:
-            yield Skipped(f"{place} message {number}", f"The role {item.get('role')!r} is not known; kept as a note.")
+            yield Skipped(f"{place} message {number}", f"The role {item.get('role')!r} is unknown; kept as a note.")
         message = Message(role or "system", (Text(item["content"], extra=None if role else item),))
         yield ImportedMessage(
             name, message, parent, from_iso(item.get("timestamp")), model=model if role == "assistant" else None
@@ -70,4 +71,4 @@ def _said(id: str, model: str | None, messages: list[Json], place: str) -> Itera
         parent = name
 
 
-IMPORTER = Orcx()
+IMPORTER: Importer = Orcx()

@@ -1,6 +1,6 @@
-"""Pingu's `pingu.db`: turns with the user's words and the model's last reply, in either of two dialects.
+"""Pingu's `pingu.db`: turns with the prompt and the last reply, in either of two formats.
 
-What happened between the two, the calls of tools and their results, Pingu never kept.
+Pingu does not store the tool calls and results in between.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from bough.importers.common.order import latest_last
 from bough.importers.common.sqlite import Tables, has_tables, open_tables
 from bough.importers.common.synthetic_ids import dated
 from bough.importers.common.timestamps import from_iso
+from bough.importers.types import Importer
 from bough.model import Block, Json, Message, Other, Text, ToolCall, Usage, user
 from bough.model.imported import Conversation, ImportedMessage, Item, Skipped
 from bough.model.keys import parse_key
 
-SESSION = ("id", "title", "model", "summary", "summary_up_to", "created_at", "updated_at")
-TURN = ("id", "user_message", "response_json", "model", "created_at")
-MESSAGE = ("id", "role", "content", "tool_calls", "tool_call_id", "name", "model", "created_at")
+SESSION_COLUMNS = ("id", "title", "model", "summary", "summary_up_to", "created_at", "updated_at")
+TURN_COLUMNS = ("id", "user_message", "response_json", "model", "created_at")
+MESSAGE_COLUMNS = ("id", "role", "content", "tool_calls", "tool_call_id", "name", "model", "created_at")
 
 
 class Pingu:
@@ -39,17 +40,17 @@ class Pingu:
 
     def read(self, path: Path) -> Iterator[Conversation | Skipped]:
         with open_tables(path) as tables:
-            rows = {row["id"]: row for row in tables.rows("sessions", SESSION)}
+            rows = {row["id"]: row for row in tables.rows("sessions", SESSION_COLUMNS)}
             for key in latest_last(
-                sorted(rows, key=lambda key: key.count(":delegate:")),  # who delegates comes first
+                sorted(rows, key=lambda key: key.count(":delegate:")),  # the delegating session comes first
                 lambda key: from_iso(rows[key]["updated_at"]) or 0,
                 lambda key: key.partition(":delegate:")[0],
             ):
                 yield conversation(tables, rows, key, path.name)
 
 
-def name_of(session: dict[str, Any]) -> str:
-    """The keys are the same in everyone's file; with the moment they are not."""
+def session_id(session: dict[str, Any]) -> str:
+    """A unique id of a session: every file has the same keys, so the time is part of it."""
     return dated(session["id"], session["created_at"])
 
 
@@ -58,14 +59,14 @@ def conversation(tables: Tables, sessions: dict[str, dict[str, Any]], key: str, 
     owner = sessions.get(parsed_key.parent or "")
     summary = {name: session[name] for name in ("summary", "summary_up_to") if session[name]}
     return Conversation(
-        Pingu.name, name_of(session), _said(tables, session, place), key,
+        Pingu.name, session_id(session), _items(tables, session, place), key,
         title=text_or_none(session["title"]), model=text_or_none(session["model"]), agent=parsed_key.agent,
-        parent=name_of(owner) if owner else None,
+        parent=session_id(owner) if owner else None,
         created_at=from_iso(session["created_at"]), updated_at=from_iso(session["updated_at"]), extra=summary or None,
     )  # fmt: skip
 
 
-def _said(tables: Tables, session: dict[str, Any], place: str) -> Iterator[Item]:
+def _items(tables: Tables, session: dict[str, Any], place: str) -> Iterator[Item]:
     parent: str | None = None
     for item in (*_messages(tables, session, place), *_turns(tables, session, place)):
         if isinstance(item, ImportedMessage):
@@ -76,32 +77,32 @@ def _said(tables: Tables, session: dict[str, Any], place: str) -> Iterator[Item]
 
 
 def _turns(tables: Tables, session: dict[str, Any], place: str) -> Iterator[Item]:
-    # By number: the times are to the second, and say nothing of the order within one.
-    for row in tables.rows("turns", TURN, order="id", session_id=session["id"]):
-        name, time = f"{name_of(session)}:{row['id']}", from_iso(row["created_at"])
+    # By number: times are to the second only.
+    for row in tables.rows("turns", TURN_COLUMNS, order="id", session_id=session["id"]):
+        name, time = f"{session_id(session)}:{row['id']}", from_iso(row["created_at"])
         yield ImportedMessage(f"{name}:user", user(row["user_message"] or ""), created_at=time, turn=name)
         try:
-            read = decode(parse_json(row["response_json"] or ""))
+            decoded = decode(parse_json(row["response_json"] or ""))
         except (ValueError, FormatError) as error:
             yield Skipped(f"{place}: turns {row['id']}", f"The reply: {error}", row["response_json"])
             continue
-        about = read.provenance
-        for number, message in enumerate(read.messages):
+        provenance = decoded.provenance
+        for number, message in enumerate(decoded.messages):
             yield ImportedMessage(
-                f"{name}:{number}", message, created_at=time, turn=name, model=about.model or row["model"],
-                provider=about.provider, usage=None if number else about.usage,
+                f"{name}:{number}", message, created_at=time, turn=name, model=provenance.model or row["model"],
+                provider=provenance.provider, usage=None if number else provenance.usage,
             )  # fmt: skip
 
 
 def decode(reply: Json) -> Decoded:
-    """A reply in either dialect: as OpenAI sent it, or as Pingu's newer versions wrote it down."""
+    """A reply in either format: as OpenAI sent it, or as newer versions of Pingu store it."""
     reply = as_dict(reply, "The reply")
     if "usage" in reply or "object" in reply or "id" in reply:
         return get("openai.responses").decode(reply)
     blocks = tuple(_block(as_dict(item, "output")) for item in as_list(reply.get("output"), "output"))
     usage = Usage(count(reply, "input_tokens"), count(reply, "output_tokens"))
-    said = (Message("assistant", blocks),) if blocks else ()
-    return Decoded(said, Provenance(model=text_or_none(reply.get("model")), usage=usage))
+    messages = (Message("assistant", blocks),) if blocks else ()
+    return Decoded(messages, Provenance(model=text_or_none(reply.get("model")), usage=usage))
 
 
 def _block(item: dict[str, Json]) -> Block:
@@ -118,9 +119,9 @@ def _block(item: dict[str, Json]) -> Block:
 
 
 def _messages(tables: Tables, session: dict[str, Any], place: str) -> Iterator[Item]:
-    """The table of messages, which no version is known to have filled."""
+    """The messages of a table that no known version fills."""
     chat = get("openai.chat").decode
-    for row in tables.rows("messages", MESSAGE, order="rowid", session_id=session["id"]):
+    for row in tables.rows("messages", MESSAGE_COLUMNS, order="rowid", session_id=session["id"]):
         wire = {name: row[name] for name in ("role", "content", "tool_call_id", "name") if row[name] is not None}
         if calls := parse_json_or_none(row["tool_calls"]):
             wire["tool_calls"] = calls
@@ -129,8 +130,8 @@ def _messages(tables: Tables, session: dict[str, Any], place: str) -> Iterator[I
         except (ValueError, FormatError) as error:
             yield Skipped(f"{place}: messages {row['id']}", str(error), row)
             continue
-        yield ImportedMessage(f"{name_of(session)}:m:{row['id']}", message, created_at=from_iso(row["created_at"]),
+        yield ImportedMessage(f"{session_id(session)}:m:{row['id']}", message, created_at=from_iso(row["created_at"]),
                    model=row["model"])  # fmt: skip
 
 
-IMPORTER = Pingu()
+IMPORTER: Importer = Pingu()

@@ -148,13 +148,13 @@ def progress(path: Path) -> Iterator[Tell]:
     from rich.progress import BarColumn, Progress, TextColumn, TransferSpeedColumn
 
     from bough.cli.commands.import_run import bytes_at
-    from bough.importers.common.files import metered
+    from bough.importers.common.files import count_bytes
 
     total = bytes_at(path)
     columns = (TextColumn("{task.description}"), BarColumn(), TransferSpeedColumn(), TextColumn("{task.fields[said]}"))
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(one_line(path.name or str(path)), total=total, said="")
-        with metered(lambda size: bar.update(task, advance=size)):
+        with count_bytes(lambda size: bar.update(task, advance=size)):
             yield lambda conversations, messages: bar.update(
                 task, said=f"{pluralize(conversations, 'conversation')}, {pluralize(messages, 'message')}"
             )

@@ -1,8 +1,8 @@
-"""Amazon Q CLI's `data.sqlite3` (and Kiro CLI's, its successor), and the JSON files that `/save` writes.
+"""Amazon Q CLI's `data.sqlite3` (and that of its successor Kiro CLI), and the JSON files of `/save`.
 
-The same file holds the credentials of its user: only the tables `conversations` and `conversations_v2` are read, and
-the file is never copied. A row is one state: the history, and around it a tangent's main line and the snapshots of
-checkpoints, which are other branches of the same tree.
+The database also holds credentials: only the tables `conversations` and `conversations_v2` are read, and the file is
+never copied. A row is the state of one conversation: its history and, as further branches of the same tree, the main
+branch during a tangent and the snapshots of checkpoints.
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ from typing import Any
 
 from bough.errors import ImporterError
 from bough.formats.payload import at, text_or_none
-from bough.importers.amazon_q.exchanges import Entry, entries
+from bough.importers.amazon_q.exchanges import Exchange, exchanges
 from bough.importers.common.files import open_files
 from bough.importers.common.json_reader import parse_json, read_json, text_start
 from bough.importers.common.sqlite import Tables, has_tables, open_tables
 from bough.importers.common.synthetic_ids import chained
 from bough.importers.common.timestamps import from_milliseconds
+from bough.importers.types import Importer
 from bough.model import Json, user
 from bough.model.imported import Conversation, Head, ImportedMessage, Item, Skipped
 
 COLUMNS = ("key", "conversation_id", "value", "created_at", "updated_at")
 KEPT = ("transcript", "context_manager", "model_info", "latest_summary")
-"""Of what a state says besides its history, what is kept with the session."""
+"""Fields of a state that are kept with the session."""
 
 
 class AmazonQ:
@@ -61,101 +62,101 @@ def _data_directory() -> Path:
 
 
 def _rows(tables: Tables, place: str) -> Iterator[Conversation | Skipped]:
-    """The newer table first: the older one may hold copies of the same conversations."""
+    """The conversations of both tables, the newer one first: the older may hold copies."""
     seen: set[str] = set()
     for table in ("conversations_v2", "conversations"):
         for row in tables.rows(table, COLUMNS, order="updated_at,rowid"):
             here = f"{place}: {table} {row['key']}"
             try:
-                told = conversation(parse_json(row["value"] or ""), row, here)
+                found = conversation(parse_json(row["value"] or ""), row, here)
             except (ValueError, ImporterError) as error:
                 yield Skipped(here, str(error), row["value"])
                 continue
-            if told.id not in seen:
-                seen.add(told.id)
-                yield told
+            if found.id not in seen:
+                seen.add(found.id)
+                yield found
 
 
 def conversation(state: Json, row: dict[str, Any], place: str) -> Conversation:
-    """A state as a conversation. Raises `ImporterError` for what is not one."""
+    """The conversation of a state. Raises `ImporterError` if it is not one."""
     if not isinstance(state, dict) or not isinstance(state.get("conversation_id"), str):
         raise ImporterError(f"{place} is not a conversation of Amazon Q.")
-    lines = Lines(state, place)
+    branches = Branches(state, place)
     return Conversation(
-        AmazonQ.name, state["conversation_id"], lines.said(), f"amazon-q:{state['conversation_id']}", lines.head,
-        lines.heads(f"amazon-q:{state['conversation_id']}"),
-        directory=text_or_none(row.get("key")) or lines.directory, model=lines.model,
+        AmazonQ.name, state["conversation_id"], branches.items(), f"amazon-q:{state['conversation_id']}", branches.head,
+        branches.heads(f"amazon-q:{state['conversation_id']}"),
+        directory=text_or_none(row.get("key")) or branches.directory, model=branches.model,
         agent=text_or_none(at(state, "context_manager", "current_profile")),
         created_at=from_milliseconds(row.get("created_at")), updated_at=from_milliseconds(row.get("updated_at")),
         extra={name: state[name] for name in KEPT if state.get(name)} or None,
     )  # fmt: skip
 
 
-class Lines:
-    """The lines of one state: the main one, the tangent, and what checkpoints remember. They share beginnings."""
+class Branches:
+    """The branches of one state: main, tangent and checkpoints. They share their beginnings."""
 
     def __init__(self, state: dict[str, Json], place: str) -> None:
         self.state = state
         self.place = place
         self.model = text_or_none(at(state, "model_info", "model_id")) or text_or_none(state.get("model"))
         main = at(state, "tangent_state", "main_history")
-        self.main = self._line(state.get("history") if main is None else main, "history")
-        self.tangent = [] if main is None else self._line(state.get("history"), "tangent")
+        self.main = self._exchanges(state.get("history") if main is None else main, "history")
+        self.tangent = [] if main is None else self._exchanges(state.get("history"), "tangent")
         self.checkpoints = [
-            (mark, self._line(mark.get("history_snapshot"), f"checkpoint {mark.get('tag')}"))
-            for mark in at(state, "checkpoint_manager", "checkpoints") or ()
-            if isinstance(mark, dict)
+            (checkpoint, self._exchanges(checkpoint.get("history_snapshot"), f"checkpoint {checkpoint.get('tag')}"))
+            for checkpoint in at(state, "checkpoint_manager", "checkpoints") or ()
+            if isinstance(checkpoint, dict)
         ]
 
-    def _line(self, history: Json, what: str) -> list[Entry]:
-        return list(entries(history, f"{self.place} {what}", self.model, self.state["conversation_id"]))
+    def _exchanges(self, history: Json, what: str) -> list[Exchange]:
+        return list(exchanges(history, f"{self.place} {what}", self.model, self.state["conversation_id"]))
 
     @property
     def head(self) -> str | None:
-        """Where the main line ends; None, with nothing said, before its first answer."""
+        """The end of the main branch; None before the first answer."""
         return self.main[-1].last if self.main else None
 
     @property
     def directory(self) -> str | None:
-        found = (entry.directory for entry in reversed(self.main))
+        found = (exchange.directory for exchange in reversed(self.main))
         return next((directory for directory in found if directory), None)
 
     def heads(self, key: str) -> tuple[Head, ...]:
-        """The tangent, and the checkpoints that are not on the way to where the others stand."""
-        on_the_way = {entry.last for entry in (*self.main, *self.tangent)}
+        """The tangent, and the checkpoints that are not on the path to another head."""
+        covered = {exchange.last for exchange in (*self.main, *self.tangent)}
         found = [Head(f"{key}:tangent", self.tangent[-1].last)] if self.tangent else []
-        for mark, line in self.checkpoints:
-            if line and line[-1].last not in on_the_way:
-                title = text_or_none(mark.get("description"))
-                found.append(Head(f"{key}:checkpoint:{mark.get('tag')}", line[-1].last, title))
-                on_the_way.add(line[-1].last)
+        for checkpoint, branch in self.checkpoints:
+            if branch and branch[-1].last not in covered:
+                title = text_or_none(checkpoint.get("description"))
+                found.append(Head(f"{key}:checkpoint:{checkpoint.get('tag')}", branch[-1].last, title))
+                covered.add(branch[-1].last)
         return tuple(found)
 
-    def said(self) -> Iterator[Item]:
-        told: set[str] = set()
-        parent = None
+    def items(self) -> Iterator[Item]:
+        seen: set[str] = set()
+        root = None
         if summary := _summary(self.state):
             yield summary
-            parent = summary.id
-        for line in (self.main, self.tangent, *(line for _, line in self.checkpoints)):
-            above = parent
-            for entry in line:
-                if entry.last not in told:
-                    told.add(entry.last)
-                    yield from entry.items(above)
-                above = entry.last
-        yield from self._waiting()
+            root = summary.id
+        for branch in (self.main, self.tangent, *(branch for _, branch in self.checkpoints)):
+            parent = root
+            for exchange in branch:
+                if exchange.last not in seen:
+                    seen.add(exchange.last)
+                    yield from exchange.items(parent)
+                parent = exchange.last
+        yield from self._unanswered()
 
-    def _waiting(self) -> Iterator[Item]:
-        """What the user has said and nobody has answered yet."""
-        waiting = text_or_none(at(self.state, "next_message", "content", "Prompt", "prompt"))
+    def _unanswered(self) -> Iterator[Item]:
+        """The prompt that is not answered yet."""
+        prompt = text_or_none(at(self.state, "next_message", "content", "Prompt", "prompt"))
         last = (self.tangent or self.main)[-1].last if self.tangent or self.main else None
-        if waiting is not None:
-            yield ImportedMessage(f"{self.state['conversation_id']}:after:{last}", user(waiting), last)
+        if prompt is not None:
+            yield ImportedMessage(f"{self.state['conversation_id']}:after:{last}", user(prompt), last)
 
 
 def _summary(state: dict[str, Json]) -> ImportedMessage | None:
-    """What stands for the entries that compaction has taken away."""
+    """The summary of the exchanges that a compaction removed."""
     found = state.get("latest_summary")
     text = found[0] if isinstance(found, list) and found else found
     if not isinstance(text, str) or not text:
@@ -164,4 +165,4 @@ def _summary(state: dict[str, Json]) -> ImportedMessage | None:
     return ImportedMessage(f"summary:{name}", user(text), kind="summary")
 
 
-IMPORTER = AmazonQ()
+IMPORTER: Importer = AmazonQ()

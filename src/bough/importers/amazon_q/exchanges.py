@@ -1,4 +1,4 @@
-"""The entries of Amazon Q's history: a user's message and the answer to it, in both generations."""
+"""Exchanges of Amazon Q's history, a user message with its answer, in both versions of the format."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from bough.model.values import value
 
 
 @value
-class Entry:
-    """One exchange: its messages in order, and what could not be read of it."""
+class Exchange:
+    """The messages of one exchange in order."""
 
     messages: tuple[ImportedMessage, ...]
     skipped: tuple[Skipped, ...] = ()
@@ -26,31 +26,31 @@ class Entry:
         return self.messages[-1].id
 
     def items(self, parent: str | None) -> Iterator[Item]:
-        """The messages, one after another, after what came before them."""
+        """The messages as a path below `parent`."""
         yield from self.skipped
-        for one in self.messages:
+        for imported in self.messages:
             yield ImportedMessage(
-                one.id, one.message, parent, one.created_at,
-                model=one.model, request_id=one.request_id,
+                imported.id, imported.message, parent, imported.created_at,
+                model=imported.model, request_id=imported.request_id,
             )  # fmt: skip
-            parent = one.id
+            parent = imported.id
 
 
-def entries(history: Json, place: str, model: str | None, conversation: str) -> Iterator[Entry]:
-    """The exchanges of a history. They are called by the answer's id, or by all that was said up to them."""
+def exchanges(history: Json, place: str, model: str | None, conversation: str) -> Iterator[Exchange]:
+    """The exchanges of a history. An exchange without an id gets one from its content and all before it."""
     history = history if isinstance(history, list) else []
     for number, (item, name) in enumerate(zip(history, chained(history, conversation), strict=True)):
-        asked, answer, about = _parts(item)
-        if not isinstance(asked, dict) or not isinstance(answer, dict):
-            # Nothing of it is known but that it is there; the next one follows it all the same.
-            lost = ImportedMessage(name, Message("system", (Other("amazon-q.entry", item),)))
-            yield Entry((lost,), (Skipped(f"{place}[{number}]", "It is not an exchange.", item),))
+        request, reply, metadata = _parts(item)
+        if not isinstance(request, dict) or not isinstance(reply, dict):
+            # It is kept as a note, so that the next exchange has a parent.
+            unreadable = ImportedMessage(name, Message("system", (Other("amazon-q.entry", item),)))
+            yield Exchange((unreadable,), (Skipped(f"{place}[{number}]", "It is not an exchange.", item),))
             continue
-        yield _entry(asked, answer, about, name, model)
+        yield _exchange(request, reply, metadata, name, model)
 
 
 def _parts(item: Json) -> tuple[Json, Json, Json]:
-    """The user's message, the answer, and what is known of the request; older versions have pairs."""
+    """The user message, the answer and the metadata of the request; older versions have pairs."""
     if isinstance(item, dict):
         return item.get("user"), item.get("assistant"), item.get("request_metadata")
     if isinstance(item, list) and len(item) >= 2:
@@ -58,35 +58,37 @@ def _parts(item: Json) -> tuple[Json, Json, Json]:
     return None, None, None
 
 
-def _entry(asked: dict[str, Json], answer: dict[str, Json], about: Json, name: str, model: str | None) -> Entry:
-    kind, said = next(iter(answer.items()), ("", None))
-    name = text_or_none(at(said, "message_id")) or text_or_none(at(about, "message_id")) or name
-    begun = from_iso(asked.get("timestamp")) or from_milliseconds(count(about, "request_start_timestamp_ms"))
-    ended = from_milliseconds(count(about, "stream_end_timestamp_ms"))
+def _exchange(
+    request: dict[str, Json], answer: dict[str, Json], metadata: Json, name: str, model: str | None
+) -> Exchange:
+    kind, content = next(iter(answer.items()), ("", None))
+    name = text_or_none(at(content, "message_id")) or text_or_none(at(metadata, "message_id")) or name
+    started = from_iso(request.get("timestamp")) or from_milliseconds(count(metadata, "request_start_timestamp_ms"))
+    ended = from_milliseconds(count(metadata, "stream_end_timestamp_ms"))
     messages = [
-        ImportedMessage(f"{name}:{place}", message, created_at=begun)
-        for place, message in enumerate(asked_messages(asked))
+        ImportedMessage(f"{name}:{number}", message, created_at=started)
+        for number, message in enumerate(request_messages(request))
     ]
-    reply = Message("assistant", tuple(_reply(said))) if kind in ("Response", "ToolUse") else None
+    reply = Message("assistant", tuple(_reply(content))) if kind in ("Response", "ToolUse") else None
     messages.append(ImportedMessage(
-        name, reply or Message("assistant", (Other(f"amazon-q.{kind}", answer),)), created_at=ended or begun,
-        model=text_or_none(at(about, "model_id")) or model, request_id=text_or_none(at(about, "request_id")),
+        name, reply or Message("assistant", (Other(f"amazon-q.{kind}", answer),)), created_at=ended or started,
+        model=text_or_none(at(metadata, "model_id")) or model, request_id=text_or_none(at(metadata, "request_id")),
     ))  # fmt: skip
-    directory = text_or_none(at(asked, "env_context", "env_state", "current_working_directory"))
-    return Entry(tuple(messages), directory=directory)
+    directory = text_or_none(at(request, "env_context", "env_state", "current_working_directory"))
+    return Exchange(tuple(messages), directory=directory)
 
 
-def asked_messages(asked: dict[str, Json]) -> Iterator[Message]:
-    """The results of tools, if there are any, and the user's words."""
-    content = asked.get("content")
+def request_messages(request: dict[str, Json]) -> Iterator[Message]:
+    """The tool results, if there are any, and the prompt."""
+    content = request.get("content")
     prompt = at(content, "Prompt", "prompt")
     results = at(content, "ToolUseResults", "tool_use_results")
     if isinstance(cancelled := at(content, "CancelledToolUses"), dict):
         prompt, results = cancelled.get("prompt"), cancelled.get("tool_use_results")
-    beside = {name: asked[name] for name in ("additional_context", "env_context") if asked.get(name)}
+    beside = {name: request[name] for name in ("additional_context", "env_context") if request.get(name)}
     if isinstance(results, list) and results:
         yield Message("tool_result", tuple(map(_result, results)))
-    images = tuple(_images(asked.get("images")))
+    images = tuple(_images(request.get("images")))
     if isinstance(prompt, str) or images:
         yield Message("user", (Text(str(prompt or ""), beside or None), *images))
     elif not results:
@@ -112,7 +114,7 @@ def _part(part: Json) -> Text | Other:
 
 
 def _images(images: Json) -> Iterator[Block]:
-    """Pictures, which are written as lists of the numbers of their bytes."""
+    """Images, whose bytes are lists of numbers."""
     for image in images if isinstance(images, list) else ():
         form, numbers = at(image, "format"), at(image, "source", "Bytes")
         try:
@@ -123,12 +125,12 @@ def _images(images: Json) -> Iterator[Block]:
             yield Media("image", FORMATS.get(str(form).lower(), f"image/{str(form).lower()}"), data)
 
 
-def _reply(said: Json) -> Iterator[Block]:
-    if text := text_or_none(at(said, "content")):
+def _reply(content: Json) -> Iterator[Block]:
+    if text := text_or_none(at(content, "content")):
         yield Text(text)
-    calls = at(said, "tool_uses")
+    calls = at(content, "tool_uses")
     for call in calls if isinstance(calls, list) else ():
-        # An unknown tool was renamed to "dummy" when it was loaded: the original says what was called.
+        # Amazon Q renames unknown tools to "dummy" when it loads them; the original name is the called one.
         name = text_or_none(at(call, "orig_name")) or text_or_none(at(call, "name")) or ""
         arguments = at(call, "args") if at(call, "orig_args") is None else at(call, "orig_args")
         yield ToolCall(text_or_none(at(call, "id")) or "", name, written({} if arguments is None else arguments),

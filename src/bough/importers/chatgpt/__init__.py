@@ -1,4 +1,4 @@
-"""ChatGPT: the export that its settings offer, as a zip, a directory or the file of conversations alone."""
+"""ChatGPT: the export from its settings, as a zip, a directory or `conversations.json` alone."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from bough.importers.chatgpt.mapping import Mapping
 from bough.importers.common.exports import conversations, holds
 from bough.importers.common.files import open_files
 from bough.importers.common.timestamps import from_seconds
+from bough.importers.types import Importer
 from bough.model import Json
 from bough.model.imported import Conversation, Skipped
 
@@ -28,7 +29,7 @@ KEPT_ELSEWHERE = {
 
 
 class ChatGPT:
-    """Every branch of every conversation."""
+    """Reads every branch of every conversation."""
 
     name = NAME
     title = "ChatGPT"
@@ -65,4 +66,4 @@ def _conversation(record: Json, place: str, assets: Assets) -> Conversation | Sk
     )
 
 
-IMPORTER = ChatGPT()
+IMPORTER: Importer = ChatGPT()

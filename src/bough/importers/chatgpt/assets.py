@@ -1,4 +1,4 @@
-"""The files that an export of ChatGPT brings along: images, sounds and what was attached."""
+"""Files of a ChatGPT export: images, audio and attachments."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Assets:
         }
 
     def media(self, pointer: str, name: str | None, mime: str | None, raw: Json) -> Media:
-        """The media that a pointer stands for: with its bytes where the export has them, else by its id."""
+        """The media of a pointer: with its bytes if the export has them, else with its id."""
         file_id = pointer_id(pointer)
         where = self._names.get(file_id or "")
         if where is None or self._files.size(where) > LARGEST:
@@ -39,7 +39,7 @@ class Assets:
 
 
 def pointer_id(pointer: Json) -> str | None:
-    """The part of a pointer that is also in the name of the file."""
+    """The file id in a pointer, which is also in the file's name."""
     match = _ID.match((text_or_none(pointer) or "").rpartition("://")[2])
     return match[0] if match else None
 

@@ -1,4 +1,4 @@
-"""A conversation of ChatGPT: a mapping of nodes that know their parents, in no order, with all that was ever said."""
+"""Build the tree of a ChatGPT conversation from its mapping: unordered nodes with parents, all branches included."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ CUT_SHORT = ("interrupted", "max_tokens")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.I)
 
 
-def message_id(name: str, conversation: str) -> str:
-    """A node's name where it is its own; `client-created-root` and the like are in every conversation."""
-    return name if _UUID.fullmatch(name) else f"{conversation}:{name}"
+def message_id(node_id: str, conversation: str) -> str:
+    """The node's id if it is unique; `client-created-root` and the like are in every conversation."""
+    return node_id if _UUID.fullmatch(node_id) else f"{conversation}:{node_id}"
 
 
 class Mapping:
-    """Tells the nodes of one conversation. One that says nothing is passed by: its children hang on its parent."""
+    """The nodes of one conversation. A node without content is left out: its children follow its parent."""
 
     def __init__(self, conversation: str, nodes: Json, place: str, assets: Assets) -> None:
         self._conversation = conversation
@@ -32,57 +32,57 @@ class Mapping:
         self._assets = assets
         self._malformed: dict[str, Json] = {}
         self._nodes: Nodes = {}
-        for name, node in (nodes if isinstance(nodes, dict) else {}).items():
-            (self._nodes if isinstance(node, dict) else self._malformed)[name] = node
-        self._parent_ids: dict[str, str | None] = {}
+        for node_id, node in (nodes if isinstance(nodes, dict) else {}).items():
+            (self._nodes if isinstance(node, dict) else self._malformed)[node_id] = node
+        self._message_ids: dict[str, str | None] = {}
         self._calls: dict[str, str] = {}
-        """The call that a node makes or answers, for those that answer it."""
+        """The id of the call that a node makes or answers, for the results below it."""
 
-    def head(self, name: Json) -> str | None:
-        """The message where the conversation stands: the node, or the nearest above it that says something."""
+    def head(self, node_id: Json) -> str | None:
+        """The id of the current message: the node, or its nearest ancestor with content."""
         seen: set[str] = set()
-        while isinstance(name, str) and name in self._nodes and name not in seen:
-            if self._has_content(name):
-                return message_id(name, self._conversation)
-            seen.add(name)
-            name = self._nodes[name].get("parent")
+        while isinstance(node_id, str) and node_id in self._nodes and node_id not in seen:
+            if self._has_content(node_id):
+                return message_id(node_id, self._conversation)
+            seen.add(node_id)
+            node_id = self._nodes[node_id].get("parent")
         return None
 
     def items(self) -> Iterator[Item]:
-        for name, node in self._malformed.items():
-            yield Skipped(f"{self._place}.mapping.{name}", "a node that is no object", node)
-        parents = {name: text_or_none(node.get("parent")) for name, node in self._nodes.items()}
-        for name, parent in parents_first(parents):
-            node = self._nodes[name]
-            parent_id = self._parent_ids.get(parent) if parent else None
-            imported = self._message(name, node, parent, parent_id)
-            self._parent_ids[name] = imported.id if imported else parent_id
+        for node_id, node in self._malformed.items():
+            yield Skipped(f"{self._place}.mapping.{node_id}", "a node that is not an object", node)
+        parents = {node_id: text_or_none(node.get("parent")) for node_id, node in self._nodes.items()}
+        for node_id, parent in parents_first(parents):
+            node = self._nodes[node_id]
+            parent_id = self._message_ids.get(parent) if parent else None
+            imported = self._message(node_id, node, parent, parent_id)
+            self._message_ids[node_id] = imported.id if imported else parent_id
             if imported:
                 yield imported
 
-    def _has_content(self, name: str) -> bool:
-        message = self._nodes[name].get("message")
-        return isinstance(message, dict) and read_message(message, name, None, self._assets) is not None
+    def _has_content(self, node_id: str) -> bool:
+        message = self._nodes[node_id].get("message")
+        return isinstance(message, dict) and read_message(message, node_id, None, self._assets) is not None
 
     def _message(
-        self, name: str, node: dict[str, Json], parent: str | None, parent_id: str | None
+        self, node_id: str, node: dict[str, Json], parent: str | None, parent_id: str | None
     ) -> ImportedMessage | None:
         message = node.get("message")
         call = self._calls.get(parent) if parent else None
-        decoded = read_message(message, name, call, self._assets) if isinstance(message, dict) else None
+        decoded = read_message(message, node_id, call, self._assets) if isinstance(message, dict) else None
         if decoded is None or not isinstance(message, dict):
             if call:
-                self._calls[name] = call
+                self._calls[node_id] = call
             return None
         if decoded.calls:
-            self._calls[name] = name
+            self._calls[node_id] = node_id
         elif decoded.role == "tool_result" and call:
-            self._calls[name] = call
+            self._calls[node_id] = call
         metadata = message.get("metadata")
         cut = message.get("status") == "in_progress" or at(metadata, "finish_details", "type") in CUT_SHORT
         is_reply = decoded.role == "assistant"
         return ImportedMessage(
-            message_id(name, self._conversation),
+            message_id(node_id, self._conversation),
             decoded,
             parent_id,
             from_seconds(message.get("create_time")),

@@ -1,4 +1,4 @@
-"""One message of ChatGPT as bough's. A call and its result have no ids there: they belong together by their places."""
+"""Decode one message of ChatGPT. Calls and results have no ids there; they match by their positions."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ FAMILY = "chatgpt"
 KEPT_ELSEWHERE = {"id", "create_time", "content", "author", "metadata"}
 KEPT_ON_TURN = {"model_slug", "request_id"}
 USUAL: dict[str, Json] = {"weight": 1.0, "recipient": "all", "status": "finished_successfully"}
-"""What nearly every message says, and means nothing."""
+"""Defaults of nearly every message, which are not kept."""
 EMPTY: tuple[Json, ...] = (None, "", [], {})
 CONTEXT = ("user_profile", "user_instructions", "about_user_message", "about_model_message", "model_set_context")
 
 
 def read_message(message: dict[str, Json], name: str, call: str | None, assets: Assets) -> Message | None:
-    """What a message says; None for one that says nothing. `call` is the call that it would answer."""
+    """The message; None if it has no content. `call` is the id of the call that a result answers."""
     role, content = at(message, "author", "role"), message.get("content")
     blocks = (*_blocks(content, assets), *_attachments(message, assets))
     if not blocks:
@@ -40,7 +40,7 @@ def read_message(message: dict[str, Json], name: str, call: str | None, assets: 
 
 
 def _envelope(message: dict[str, Json]) -> Json:
-    """What a message says beside its content, without what is empty or as always."""
+    """The fields beside the content, without empty and default ones."""
     author, metadata = message.get("author"), message.get("metadata")
     rest = {
         **{key: value for key, value in message.items() if key not in KEPT_ELSEWHERE and value != USUAL.get(key)},
@@ -58,7 +58,7 @@ def _filled(value: Json, omitted: set[str]) -> Json:
 
 
 def _calls(blocks: tuple[Block, ...], name: str, recipient: str) -> tuple[Block, ...]:
-    """What was said to a tool, as a call; anything else that came along stays beside it."""
+    """The text for a tool as a call, after the other blocks."""
     text = [block.text for block in blocks if isinstance(block, Text)]
     others = [block for block in blocks if not isinstance(block, Text)]
     return (*others, ToolCall(name, recipient, "\n".join(text)))
@@ -119,7 +119,7 @@ def _part(part: Json, assets: Assets) -> Iterator[Block]:
 
 
 def _attachments(message: dict[str, Json], assets: Assets) -> Iterator[Block]:
-    """What was attached and does not stand in the message itself."""
+    """The attachments that are not part of the content."""
     attached = at(message, "metadata", "attachments")
     if not isinstance(attached, list):
         return

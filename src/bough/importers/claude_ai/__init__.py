@@ -1,4 +1,4 @@
-"""Claude.ai: the export that its settings offer, as a zip, a directory or the file of conversations alone."""
+"""Claude.ai: the export from its settings, as a zip, a directory or `conversations.json` alone."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from bough.importers.common.exports import conversations, holds
 from bough.importers.common.files import open_files
 from bough.importers.common.synthetic_ids import parents_first
 from bough.importers.common.timestamps import from_iso
+from bough.importers.types import Importer
 from bough.model import Json
 from bough.model.imported import Conversation, ImportedMessage, Item, Skipped
 
@@ -19,7 +20,7 @@ KEPT_ELSEWHERE = {"uuid", "name", "created_at", "updated_at", "account", "chat_m
 
 
 class ClaudeAI:
-    """Every branch of every conversation."""
+    """Reads every branch of every conversation."""
 
     name = NAME
     title = "Claude.ai"
@@ -63,7 +64,7 @@ def _is_list(value: Json) -> bool:
 
 
 class ChatTree:
-    """The messages of one conversation: a tree where the export says so, else one after another."""
+    """The messages of one conversation: a tree if the export has parents, else a path."""
 
     def __init__(self, conversation: str, messages: list[Json], place: str) -> None:
         self._place = place
@@ -75,7 +76,7 @@ class ChatTree:
         self._messages_of = {name: read_messages(one, name) for name, one in self._messages.items()}
 
     def head(self, leaf: str | None) -> str | None:
-        """Where the conversation stands: where the export says, else at the newest message that nothing follows."""
+        """The id of the current message: that of the export, else the newest leaf."""
         if leaf is not None and leaf in self._messages:
             return self._last_id(leaf)
         followed = set(self._parents.values())
@@ -84,8 +85,8 @@ class ChatTree:
         return self._last_id(newest) if newest else None
 
     def items(self) -> Iterator[Item]:
-        for position, one in self._malformed:
-            yield Skipped(f"{self._place}.chat_messages[{position}]", "a message that is no object", one)
+        for number, one in self._malformed:
+            yield Skipped(f"{self._place}.chat_messages[{number}]", "a message that is not an object", one)
         for name, parent in parents_first(self._parents):
             yield from self._parts(name, self._last_id(parent) if parent is not None else None)
 
@@ -108,14 +109,14 @@ class ChatTree:
         return dict(zip(names, [None, *names], strict=False))
 
     def _tree(self) -> dict[str, str | None]:
-        """A parent that is not there is what the sentinel of a root is: none."""
+        """Parents by uuid. The parent of a root is a sentinel that is not among the messages: None."""
         above = {name: text_or_none(one.get("parent_message_uuid")) for name, one in self._messages.items()}
         return {name: parent if parent in self._messages else None for name, parent in above.items()}
 
 
 def _part_id(name: str, position: int) -> str:
-    """The name of one of the messages that a message of Claude.ai becomes."""
+    """The id of one of the messages that a Claude.ai message becomes."""
     return f"{name}#{position}" if position else name
 
 
-IMPORTER = ClaudeAI()
+IMPORTER: Importer = ClaudeAI()

@@ -1,4 +1,4 @@
-"""One message of Claude.ai as bough's: a reply holds its tools' results too, and becomes several messages."""
+"""Decode one message of Claude.ai, where a reply also holds tool results and becomes several messages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KEPT_ELSEWHERE = {
 
 
 def read_messages(record: dict[str, Json], name: str) -> list[Message]:
-    """What a message says, split where the model speaks and where tools answer; at least one message."""
+    """The messages, split between the model's blocks and tool results; at least one."""
     role: Role = "user" if record.get("sender") == "human" else "assistant"
     blocks = [*_content(record, name), *_attached(record)]
     rest = {key: value for key, value in record.items() if key not in KEPT_ELSEWHERE and value not in (None, [], {})}
@@ -40,7 +40,7 @@ def read_messages(record: dict[str, Json], name: str) -> list[Message]:
 
 
 def _content(record: dict[str, Json], name: str) -> Iterator[Block]:
-    """The blocks; older exports have only the words. A call without an id is called by its place."""
+    """The blocks; older exports have only text. A call without an id gets one from its position."""
     content = record.get("content")
     items = [item for item in content if item] if isinstance(content, list) else []
     text = text_or_none(record.get("text"))
@@ -94,7 +94,7 @@ def _part(item: Json) -> Text | Media | Other:
 
 
 def _attached(record: dict[str, Json]) -> Iterator[Block]:
-    """What was attached: its text where Claude took it out, else only what it was called."""
+    """The attachments: their extracted text, else only their names."""
     for one in _dicts(record.get("attachments")):
         text, name = text_or_none(one.get("extracted_content")), text_or_none(one.get("file_name"))
         if text:

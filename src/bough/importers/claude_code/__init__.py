@@ -13,6 +13,7 @@ from bough.importers.claude_code.project import NAME, Project
 from bough.importers.common.files import Files, open_files
 from bough.importers.common.json_reader import Line, json_lines
 from bough.importers.common.order import latest_last
+from bough.importers.types import Importer
 from bough.model import Json
 from bough.model.imported import Conversation, Skipped
 
@@ -73,4 +74,4 @@ def _is_message(record: Json) -> bool:
     return record.get("type") == "summary" and "leafUuid" in record
 
 
-IMPORTER = ClaudeCode()
+IMPORTER: Importer = ClaudeCode()

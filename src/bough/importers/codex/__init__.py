@@ -11,6 +11,7 @@ from bough.importers.codex.items import read_event
 from bough.importers.codex.threads import NAME, RolloutDirectory, is_rollout, rollout_lines
 from bough.importers.common.files import Files, open_files
 from bough.importers.common.json_reader import Line
+from bough.importers.types import Importer
 from bough.model.imported import Conversation, Skipped
 
 FILES_TO_TRY = 5
@@ -57,4 +58,4 @@ def _is_ours(files: Files, name: str) -> bool:
     return False
 
 
-IMPORTER = Codex()
+IMPORTER: Importer = Codex()

@@ -11,8 +11,8 @@ from pathlib import Path, PurePosixPath
 from bough.compress import decompressed
 from bough.formats.payload import at, count, text_or_none
 from bough.importers.codex.items import is_human, read_event, read_item
-from bough.importers.codex.names import INDEX, thread_names
 from bough.importers.codex.rollout import Rollout
+from bough.importers.codex.thread_names import INDEX, thread_names
 from bough.importers.common.files import Files
 from bough.importers.common.json_reader import Line, json_lines
 from bough.importers.common.order import eldest, last_time, latest_last

@@ -1,4 +1,4 @@
-"""What a web service gives its users: a zip, or what is left of it, with lists of conversations in JSON."""
+"""Data exports of web services: a zip, a directory or a file, with JSON lists of conversations."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _SHARD = re.compile(r"conversations([-_]\d+)?\.json")
 
 
 def shards(files: Files) -> list[str]:
-    """The files that hold the conversations: one or several of an export, or the one file there is."""
-    found = [name for name in files.names if _SHARD.fullmatch(PurePosixPath(name).name)]
-    return found or ([name for name in files.names if name.endswith(".json")] if len(files.names) == 1 else [])
+    """The names of the files with conversations: one or several of an export, or the only file."""
+    record = [name for name in files.names if _SHARD.fullmatch(PurePosixPath(name).name)]
+    return record or ([name for name in files.names if name.endswith(".json")] if len(files.names) == 1 else [])
 
 
 def holds(path: Path, mark: bytes) -> bool:
-    """Whether the conversations of an export speak of something that only one service has."""
+    """Whether the conversations of an export contain a mark that is specific to one service."""
     try:
         with open_files(path) as files:
             return any(mark in _start(files, name) for name in shards(files))
@@ -43,23 +43,23 @@ def _start(files: Files, name: str) -> bytes:
     return start if start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"[", b"{") else b""
 
 
-def conversations(files: Files, last: Callable[[Json], int | None]) -> Iterator[tuple[str, Json | Skipped]]:
-    """The conversations of all shards, each with its place, by when they were last used.
+def conversations(files: Files, last_used: Callable[[Json], int | None]) -> Iterator[tuple[str, Json | Skipped]]:
+    """The conversations of all shards, each with its place, in the order of their last use.
 
-    Exports are in any order, mostly the newest first, and may not fit into memory: they pass through a private file.
+    Exports are mostly ordered newest first and may not fit into memory, so they pass through a temporary file.
     """
     with tempfile.TemporaryFile(prefix="bough-import-") as spool:
         kept: list[tuple[int, str, int, int]] = []
-        for place, told in (one for name in shards(files) for one in _objects(files, name)):
-            if not isinstance(told, dict):
-                yield place, told
+        for place, record in (one for name in shards(files) for one in _objects(files, name)):
+            if not isinstance(record, dict):
+                yield place, record
                 continue
             try:
-                packed = marshal.dumps(told)
+                packed = marshal.dumps(record)  # the fastest way to write JSON values and read them back
             except ValueError as error:
                 yield place, Skipped(place, f"It cannot be kept: {error}.")
                 continue
-            kept.append((last(told) or 0, place, spool.tell(), len(packed)))
+            kept.append((last_used(record) or 0, place, spool.tell(), len(packed)))
             spool.write(packed)
         for _, place, offset, size in sorted(kept, key=itemgetter(0)):
             spool.seek(offset)
@@ -67,11 +67,11 @@ def conversations(files: Files, last: Callable[[Json], int | None]) -> Iterator[
 
 
 def _objects(files: Files, name: str) -> Iterator[tuple[str, Json | Skipped]]:
-    """The conversations of one file, each with its place. A file may also be a single one."""
+    """The conversations of one file, each with its place. A file may also be a single conversation."""
     with files.open(name) as raw:
         stream = as_utf8(raw)
         if stream.peek(LOOKED_AT).lstrip().startswith(b"{"):  # type: ignore[attr-defined]
             yield name, read_json(stream, name)
             return
-        for number, found in enumerate(json_items(stream, name)):
-            yield f"{name}[{number}]", found
+        for number, record in enumerate(json_items(stream, name)):
+            yield f"{name}[{number}]", record

@@ -1,4 +1,4 @@
-"""A file, a directory or a zip, read alike and safely: nothing is unpacked, no link is followed, no bomb goes off."""
+"""Safe reading of a file, a directory or a zip: nothing is unpacked to disk, links are not followed, bombs refused."""
 
 from __future__ import annotations
 
@@ -17,40 +17,40 @@ from bough.errors import ImporterError
 
 MOST_FILES = 1_000_000
 MOST_BYTES = 64 * 2**30
-"""Of a zip, unpacked."""
+"""Total size of a zip's files."""
 SUSPICIOUS_BYTES = 256 * 2**20
 HIGHEST_RATIO = 200
-"""Text shrinks to a tenth, logs to a fiftieth; what shrinks further and is large was made to burst."""
+"""Text compresses 10:1 and logs 50:1; a large file with a higher ratio is a zip bomb."""
 
 
-_METER: ContextVar[Callable[[int], None] | None] = ContextVar("meter", default=None)
+_COUNTER: ContextVar[Callable[[int], None] | None] = ContextVar("counter", default=None)
 
 
 @contextmanager
-def metered(count: Callable[[int], None]) -> Iterator[None]:
-    """Tells how many bytes are read, as they are read: for a progress bar."""
-    before = _METER.set(count)
+def count_bytes(count: Callable[[int], None]) -> Iterator[None]:
+    """Calls `count` with the number of bytes of each read, for a progress bar."""
+    before = _COUNTER.set(count)
     try:
         yield
     finally:
-        _METER.reset(before)
+        _COUNTER.reset(before)
 
 
 class Files(Protocol):
-    """Files by their names, with `/` between the parts; a single file is one name."""
+    """Files by name, with `/` as the separator; a single file has one name."""
 
     names: tuple[str, ...]
 
     def size(self, name: str) -> int:
-        """In bytes, unpacked."""
+        """Size in bytes, uncompressed."""
 
     def open(self, name: str) -> IO[bytes]:
-        """The bytes of a file, as a stream. Use it with `with`; wrap the reading in `translated`."""
+        """A stream of the file, to be used with `with`. Errors while reading are translated by `open_files`."""
 
 
 @contextmanager
 def open_files(path: Path) -> Iterator[Files]:
-    """What is at a path: the files of a directory or of a zip, or the one file. Raises `ImporterError`."""
+    """The files of a directory or of a zip, or the one file at a path. Raises `ImporterError`."""
     with translated(path):
         if path.is_dir():
             yield Folder(path)
@@ -63,7 +63,7 @@ def open_files(path: Path) -> Iterator[Files]:
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Turns what can go wrong while reading into `ImporterError`."""
+    """Turns errors of reading into `ImporterError`."""
     try:
         yield
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
@@ -73,12 +73,12 @@ def translated(path: Path) -> Iterator[None]:
 
 
 def is_zip(path: Path) -> bool:
-    """Whether a file begins like a zip, whatever it is called."""
-    return head(path, 4) in (b"PK\x03\x04", b"PK\x05\x06")
+    """Whether a file begins like a zip, regardless of its name."""
+    return file_start(path, 4) in (b"PK\x03\x04", b"PK\x05\x06")
 
 
-def head(path: Path, size: int = 65_536) -> bytes:
-    """The beginning of a regular file; nothing for anything else."""
+def file_start(path: Path, size: int = 65_536) -> bytes:
+    """The first bytes of a regular file; empty for anything else."""
     try:
         if not path.is_file():
             return b""
@@ -115,7 +115,7 @@ class Folder:
         return _counted(os.fdopen(handle, "rb"))
 
     def _walk(self) -> Iterator[str]:
-        """Regular files only: a link may lead anywhere, and a pipe never ends."""
+        """Regular files only: a link may lead outside, and a pipe never ends."""
         found = 0
         for directory, _, files in os.walk(self._path, followlinks=False):
             for file in files:
@@ -130,9 +130,9 @@ class Folder:
 class Zip:
     def __init__(self, path: Path, archive: zipfile.ZipFile) -> None:
         self._archive = archive
-        inside = [info for info in archive.infolist() if not info.is_dir() and not _is_link(info)]
-        _check(path, inside)
-        self.names = tuple(sorted({info.filename for info in inside}))
+        members = [info for info in archive.infolist() if not info.is_dir() and not _is_link(info)]
+        _check(path, members)
+        self.names = tuple(sorted({info.filename for info in members}))
 
     def size(self, name: str) -> int:
         return self._archive.getinfo(name).file_size
@@ -169,7 +169,7 @@ class _Counted(io.RawIOBase):
 
 
 def _counted(stream: IO[bytes]) -> IO[bytes]:
-    count = _METER.get()
+    count = _COUNTER.get()
     return stream if count is None else io.BufferedReader(_Counted(stream, count), 2**18)
 
 
@@ -177,25 +177,25 @@ def _is_link(info: zipfile.ZipInfo) -> bool:
     return stat.S_ISLNK(info.external_attr >> 16)
 
 
-def _check(path: Path, inside: list[zipfile.ZipInfo]) -> None:
-    """Raises `ImporterError` for an archive that was made to do harm."""
+def _check(path: Path, members: list[zipfile.ZipInfo]) -> None:
+    """Raises `ImporterError` for a malicious archive."""
     name = repr(str(path))
-    if len(inside) > MOST_FILES:
+    if len(members) > MOST_FILES:
         raise ImporterError(f"{name} has more than {MOST_FILES} files; nothing was imported.")
-    if sum(info.file_size for info in inside) > MOST_BYTES:
+    if sum(info.file_size for info in members) > MOST_BYTES:
         raise ImporterError(f"{name} would unpack to more than {MOST_BYTES // 2**30} GB; nothing was imported.")
-    for info in inside:
+    for info in members:
         parts = PurePosixPath(info.filename.replace("\\", "/"))
         if parts.is_absolute() or ".." in parts.parts:
             raise ImporterError(f"{name} names a file outside itself ({info.filename!r}); nothing was imported.")
         if info.flag_bits & 1:
             raise ImporterError(f"{name} is encrypted; unpack it and import the directory.")
-    _check_ratio(name, inside)
+    _check_ratio(name, members)
 
 
-def _check_ratio(name: str, inside: list[zipfile.ZipInfo]) -> None:
-    large = [info for info in inside if info.file_size > SUSPICIOUS_BYTES]
-    total, packed = sum(info.file_size for info in inside), sum(info.compress_size for info in inside)
+def _check_ratio(name: str, members: list[zipfile.ZipInfo]) -> None:
+    large = [info for info in members if info.file_size > SUSPICIOUS_BYTES]
+    total, packed = sum(info.file_size for info in members), sum(info.compress_size for info in members)
     if any(info.file_size > HIGHEST_RATIO * max(info.compress_size, 1) for info in large) or (
         total > SUSPICIOUS_BYTES and total > HIGHEST_RATIO * max(packed, 1)
     ):

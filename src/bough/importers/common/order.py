@@ -1,6 +1,6 @@
-"""The order in which conversations are told: the one that was used last comes last (docs/decisions/0014).
+"""The order of an import: the conversation that was used last comes last (docs/decisions/0014).
 
-Lists of a store are in the order of arrival, so this is the order that people will see.
+Lists of a store are in the order of arrival, so this is the order that users see.
 """
 
 from __future__ import annotations
@@ -17,30 +17,34 @@ _TIME = re.compile(rb'"timestamp"\s*:\s*"([^"]{10,40})"')
 T = TypeVar("T")
 
 
-def latest_last(told: Iterable[T], last: Callable[[T], Any], family: Callable[[T], Hashable]) -> list[T]:
-    """Conversations by when they were last used. A family stays together, and in the order in which it came.
+def latest_last(items: Iterable[T], last_used: Callable[[T], Any], family: Callable[[T], Hashable]) -> list[T]:
+    """Conversations in the order of their last use. A family stays together, in its given order.
 
-    Of a family are those that refer to one another: what began another one, or is replayed by it, is told first.
+    A family are conversations that refer to one another: forks and subagents follow their origin.
     """
     families: dict[Hashable, list[T]] = {}
-    for one in told:
-        families.setdefault(family(one), []).append(one)
-    return [one for some in sorted(families.values(), key=lambda some: max(map(last, some))) for one in some]
+    for item in items:
+        families.setdefault(family(item), []).append(item)
+    return [
+        item
+        for members in sorted(families.values(), key=lambda members: max(map(last_used, members)))
+        for item in members
+    ]
 
 
 def eldest(parents: Mapping[str, str | None]) -> dict[str, str]:
-    """For each name, the one that its family began with; a circle ends where it closes."""
+    """For each name, the oldest ancestor; a cycle ends where it closes."""
     found: dict[str, str] = {}
     for name in parents:
-        way = [name]
-        while (above := parents.get(way[-1])) is not None and above not in found and above not in way:
-            way.append(above)
-        found |= dict.fromkeys(way, found.get(above or "", way[-1]))
+        path = [name]
+        while (parent := parents.get(path[-1])) is not None and parent not in found and parent not in path:
+            path.append(parent)
+        found |= dict.fromkeys(path, found.get(parent or "", path[-1]))
     return found
 
 
 def last_time(stream: IO[bytes]) -> int:
-    """The time that the last lines of a log say, without reading all of it; 0 when they say none."""
+    """The last timestamp of a log, read from its end; 0 if there is none."""
     stream.seek(0, 2)
     stream.seek(max(0, stream.tell() - TAIL))
     times = _TIME.findall(stream.read(TAIL))

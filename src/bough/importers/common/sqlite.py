@@ -1,4 +1,4 @@
-"""Tables of other programs' SQLite files, read without locking, changing or trusting the file."""
+"""Read other programs' SQLite files without locking, changing or trusting them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Any
 import apsw
 
 from bough.errors import ImporterError
-from bough.importers.common.files import head
+from bough.importers.common.files import file_start
 
 LONGEST_VALUE = 512 * 2**20
 
 
 class Tables:
-    """Rows as dicts. A column that this generation of the file does not have is None in every row."""
+    """Rows as dicts. A column that this version of the file lacks is None in every row."""
 
     def __init__(self, connection: apsw.Connection, path: Path) -> None:
         self._connection = connection
@@ -28,12 +28,12 @@ class Tables:
 
     @cached_property
     def names(self) -> set[str]:
-        """The tables; views, which run SQL that somebody else wrote, are not among them."""
+        """The names of the tables; not of views, which would run SQL of the file."""
         rows = self._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0")
         return {str(row[0]) for row in rows}
 
     def columns(self, table: str) -> list[str]:
-        """The columns of a table; none if there is no such table."""
+        """The columns of a table; empty if there is no such table."""
         if table not in self.names:
             return []
         if table not in self._columns:
@@ -44,57 +44,57 @@ class Tables:
     def rows(
         self, table: str, columns: Sequence[str], order: str = "rowid", blobs: Collection[str] = (), **where: Any
     ) -> Iterator[dict[str, Any]]:
-        """The rows of a table in order of a column, or several with commas between; `where` compares columns."""
-        there = set(self.columns(table))
-        if not there:
+        """The rows of a table. `order` is a list of columns, separated by commas; `where` compares columns."""
+        existing = set(self.columns(table))
+        if not existing:
             return
-        picked = [self._value(column) if column in there else "NULL" for column in columns]
-        wanted = [column for column in where if column in there]
-        condition = " AND ".join(_equals(column, where[column]) for column in wanted) or "1"
-        ordered = ", ".join(quote(part) for part in order.split(",") if part in there or part == "rowid")
-        statement = f"SELECT {', '.join(picked)} FROM {quote(table)} WHERE {condition} ORDER BY {ordered or 'rowid'}"
-        with reading(self._path):
-            for row in self._connection.execute(statement, [_given(where[column]) for column in wanted]):
+        selected = [self._value(column) if column in existing else "NULL" for column in columns]
+        conditions = [column for column in where if column in existing]
+        condition = " AND ".join(_equals(column, where[column]) for column in conditions) or "1"
+        ordered = ", ".join(quote(part) for part in order.split(",") if part in existing or part == "rowid")
+        statement = f"SELECT {', '.join(selected)} FROM {quote(table)} WHERE {condition} ORDER BY {ordered or 'rowid'}"
+        with translated_errors(self._path):
+            for row in self._connection.execute(statement, [_parameter(where[column]) for column in conditions]):
                 yield {name: _plain(value, name in blobs) for name, value in zip(columns, row, strict=True)}
 
     def _value(self, column: str) -> str:
-        # As bytes: the driver refuses text that is not UTF-8, and with it the whole row.
+        # As bytes: the driver would refuse the whole row for text that is not UTF-8.
         name = quote(column)
         return f"CASE typeof({name}) WHEN 'text' THEN CAST({name} AS BLOB) ELSE {name} END"
 
 
 def is_sqlite(path: Path) -> bool:
-    """Whether a file is SQLite, whatever it is called."""
-    return head(path, 16) == b"SQLite format 3\0"
+    """Whether a file is SQLite, regardless of its name."""
+    return file_start(path, 16) == b"SQLite format 3\0"
 
 
-def has_tables(path: Path, **wanted: Collection[str]) -> bool:
-    """Whether a file is SQLite and has these tables with these columns. Nobody who is writing to it is waited for."""
+def has_tables(path: Path, **conditions: Collection[str]) -> bool:
+    """Whether a file is SQLite and has these tables with these columns. Does not wait for writers."""
     if not is_sqlite(path):
         return False
-    # The schema of a young file may still be in its WAL, where only a reader who takes part sees it.
-    in_the_wal = _state(Path(f"{path}-wal")) is not None
-    return _has(path, "mode=ro&immutable=1", wanted) or (in_the_wal and _has(path, "mode=ro", wanted))
+    # The schema of a new file may be in its WAL only, which an immutable connection does not read.
+    has_wal = _state(Path(f"{path}-wal")) is not None
+    return _has(path, "mode=ro&immutable=1", conditions) or (has_wal and _has(path, "mode=ro", conditions))
 
 
-def _has(path: Path, options: str, wanted: Mapping[str, Collection[str]]) -> bool:
+def _has(path: Path, options: str, conditions: Mapping[str, Collection[str]]) -> bool:
     try:
-        with reading(path), closing(connect(path, options)) as connection:
+        with translated_errors(path), closing(connect(path, options)) as connection:
             tables = Tables(connection, path)
-            return all(set(columns) <= set(tables.columns(name)) for name, columns in wanted.items())
+            return all(set(columns) <= set(tables.columns(name)) for name, columns in conditions.items())
     except ImporterError:
         return False
 
 
 @contextmanager
 def open_tables(path: Path, in_place: bool = False) -> Iterator[Tables]:
-    """The tables of a file. One that is being written is read from a private copy, with its WAL or its journal.
+    """The tables of a file. If a WAL or a journal is pending, a private copy of all of them is read.
 
-    `in_place` is for files that hold secrets: they are never copied. Raises `ImporterError`.
+    `in_place` is for files that hold credentials: they are never copied. Raises `ImporterError`.
     """
     if not is_sqlite(path):
         raise ImporterError(f"{str(path)!r} is not a SQLite database.")
-    with reading(path), tempfile.TemporaryDirectory(prefix="bough-import-") as private:
+    with translated_errors(path), tempfile.TemporaryDirectory(prefix="bough-import-") as private:
         before = _state(path)
         pending = [ending for ending in ("-wal", "-journal") if _state(Path(f"{path}{ending}"))]
         if pending and not in_place:
@@ -107,21 +107,21 @@ def open_tables(path: Path, in_place: bool = False) -> Iterator[Tables]:
             connection.close()
         if not pending and _state(path) != before:
             raise ImporterError(
-                f"{str(path)!r} was written to while it was read. Import it again; nothing comes twice."
+                f"{str(path)!r} was written to while it was read. Import it again; nothing is stored twice."
             )
 
 
 def _state(path: Path) -> tuple[int, int] | None:
-    """The size and time of a file; None when it is not there, or empty."""
+    """The size and modification time of a file; None if it is missing or empty."""
     try:
-        about = path.stat()
+        stat = path.stat()
     except FileNotFoundError:
         return None
-    return (about.st_size, about.st_mtime_ns) if about.st_size else None
+    return (stat.st_size, stat.st_mtime_ns) if stat.st_size else None
 
 
 def _copy(path: Path, directory: Path, pending: list[str]) -> Path:
-    """A private copy of a database, with what its program has not yet written into it, or will take back."""
+    """A private copy of a database with its pending WAL and journal."""
     copy = directory / "copy.db"
     for ending in ("", *pending):
         shutil.copyfile(f"{path}{ending}", f"{copy}{ending}")
@@ -129,7 +129,7 @@ def _copy(path: Path, directory: Path, pending: list[str]) -> Path:
 
 
 def connect(path: Path, options: str) -> apsw.Connection:
-    """A connection that trusts nothing in the file: no functions in its schema, no memory maps, no endless values."""
+    """A read-only connection that trusts nothing in the file: no triggers or views, no memory maps, limited values."""
     uri = f"{path.absolute().as_uri()}?{options}"
     writable = apsw.SQLITE_OPEN_READONLY if options else apsw.SQLITE_OPEN_READWRITE
     connection = apsw.Connection(uri, flags=writable | apsw.SQLITE_OPEN_URI)
@@ -144,8 +144,8 @@ def connect(path: Path, options: str) -> apsw.Connection:
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Turns what can go wrong with such a file into `ImporterError`."""
+def translated_errors(path: Path) -> Iterator[None]:
+    """Turns errors of reading into `ImporterError`."""
     try:
         yield
     except (apsw.Error, OSError) as error:
@@ -158,11 +158,11 @@ def quote(name: str) -> str:
 
 def _equals(column: str, value: Any) -> str:
     name = quote(column)
-    return f"CAST({name} AS BLOB) IS ?" if isinstance(_given(value), bytes) else f"{name} IS ?"
+    return f"CAST({name} AS BLOB) IS ?" if isinstance(_parameter(value), bytes) else f"{name} IS ?"
 
 
-def _given(value: Any) -> Any:
-    """A value to compare with; bytes that were read as if they were text are bytes again."""
+def _parameter(value: Any) -> Any:
+    """A value to compare with; text that was decoded with surrogates becomes bytes again."""
     if not isinstance(value, str):
         return value
     try:

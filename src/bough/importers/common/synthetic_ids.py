@@ -1,4 +1,4 @@
-"""Names and order for messages whose programs give them none."""
+"""Ids and order for messages whose source has none."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from bough.model import Json
 
 
 def chained(values: Iterable[Json], before: str = "") -> Iterator[str]:
-    """A name for each of these values, made of itself and all before it: dialogs that begin alike share names."""
-    so_far = blake2b(before.encode("utf-8", "surrogatepass"), digest_size=12)
+    """An id for each value, from itself and all before it: dialogs with equal beginnings share ids."""
+    state = blake2b(before.encode("utf-8", "surrogatepass"), digest_size=12)
     for value in values:
-        so_far.update(json.dumps(value, sort_keys=True).encode())
-        yield so_far.hexdigest()
+        state.update(json.dumps(value, sort_keys=True).encode())
+        yield state.hexdigest()
 
 
 def dated(id: Json, time: Json) -> str:
-    """A name that is unique in one file only, made unique in all by the moment."""
+    """An id that is unique within one file, made globally unique by a time."""
     return f"{id}@{time}"
 
 
 def parents_first(parents: Mapping[str, str | None]) -> Iterator[tuple[str, str | None]]:
-    """Each name with its parent, no child before its parent, in the given order otherwise.
+    """Each name with its parent, parents before children, otherwise in the given order.
 
-    A parent that is not among the names is None; a circle is cut above the first of its names.
+    A parent that is not among the names becomes None; a cycle is cut above the first of its names.
     """
     done: set[str] = set()
     for name in parents:
-        waiting: list[str] = []
+        chain: list[str] = []
         at: str | None = name
         while at is not None and at in parents and at not in done:
-            waiting.append(at)
+            chain.append(at)
             done.add(at)
             at = parents[at]
-        # What the walk has just marked itself, it has come back to.
-        if at in waiting:
+        # The walk has come back to a name of this chain: it is a cycle.
+        if at in chain:
             yield at, None
-            waiting.remove(at)
-        for one in reversed(waiting):
-            above = parents[one]
-            yield one, above if above in parents else None
+            chain.remove(at)
+        for member in reversed(chain):
+            above = parents[member]
+            yield member, above if above in parents else None

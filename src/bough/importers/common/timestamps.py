@@ -1,4 +1,4 @@
-"""Times as other programs write them, as microseconds since 1970, UTC."""
+"""Parse times of other programs into microseconds since 1970, UTC."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LATEST = 253_402_300_799 * 1_000_000
 
 
 def from_iso(text: Json) -> int | None:
-    """`2025-09-03T00:47:19.293Z`, `2025-09-03 00:47:19`, with any offset; without one it is UTC. None for no time."""
+    """`2025-09-03T00:47:19.293Z`, `2025-09-03 00:47:19`, with any offset, else UTC. None if it is no time."""
     if not isinstance(text, str):
         return None
     try:

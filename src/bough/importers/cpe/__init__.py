@@ -1,7 +1,7 @@
-"""CPE's `.cpeconvo`: every generation of it, told apart by its columns.
+"""CPE's `.cpeconvo`, every version, distinguished by its columns.
 
-Messages form trees. A conversation that was compacted goes on in a new tree whose root points back: here that root is a
-summary under the message it points to. Sessions came late; before them, and beside them, every tree is a conversation.
+Messages form trees. A compacted conversation continues in a new tree whose root refers to the old one: that root
+becomes a summary under the message it refers to. Newer files have sessions; a tree without one is a conversation.
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ from bough.importers.common.sqlite import Tables, has_tables, open_tables
 from bough.importers.common.synthetic_ids import dated, parents_first
 from bough.importers.common.timestamps import from_iso
 from bough.importers.cpe import first_generation
+from bough.importers.types import Importer
 from bough.model import ROLES, Block, Json, Media, Message, Other, Text, Thinking, ToolCall, ToolResult, Usage
 from bough.model.imported import Conversation, Head, ImportedMessage, Item, Skipped
 
-PLACE = ("id", "parent_id", "compaction_parent_id", "role", "title", "is_subagent", "created_at")
-REST = (
+TREE_COLUMNS = ("id", "parent_id", "compaction_parent_id", "role", "title", "is_subagent", "created_at")
+MESSAGE_COLUMNS = (
     "tool_result_error", "message_extra_fields", "model_id", "model_type", "input_tokens", "output_tokens",
     "cache_read_tokens",
 )  # fmt: skip
-BLOCK = ("id", "block_type", "modality_type", "mime_type", "content", "extra_fields")
-SESSION = ("id", "last_message_id", "cwd", "title", "model_ref", "thinking_level", "cost_usd", "created_at")
+BLOCK_COLUMNS = ("id", "block_type", "modality_type", "mime_type", "content", "extra_fields")
+SESSION_COLUMNS = ("id", "last_message_id", "cwd", "title", "model_ref", "thinking_level", "cost_usd", "created_at")
 MEDIA = {1: "image/png", 2: "audio/wav", 3: "video/mp4"}
-"""What a block of each modality is, where it does not say."""
+"""The MIME type of each modality, for blocks that have none."""
 
 
 class CPE:
@@ -52,7 +53,7 @@ class CPE:
     def read(self, path: Path) -> Iterator[Conversation | Skipped]:
         with open_tables(path) as tables:
             if tables.columns("messages"):
-                yield from Trees(tables, path.name).read()
+                yield from MessageTrees(tables, path.name).read()
             yield from first_generation.read(tables, self.name)
 
 
@@ -64,18 +65,18 @@ def _config_directory() -> Path:
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
 
 
-class Trees:
-    """The messages of one file: where each stands is in memory, what each says is not."""
+class MessageTrees:
+    """The trees of one file. Their structure is in memory, their content is not."""
 
     def __init__(self, tables: Tables, place: str) -> None:
         self.tables = tables
         self.place = place
-        rows = list(tables.rows("messages", PLACE))
+        rows = list(tables.rows("messages", TREE_COLUMNS))
         self.rows = {row["id"]: row for row in rows}
-        above = {row["id"]: row["parent_id"] or row["compaction_parent_id"] for row in rows}
-        self.parents = dict(parents_first(above))
+        parents = {row["id"]: row["parent_id"] or row["compaction_parent_id"] for row in rows}
+        self.parents = dict(parents_first(parents))
         self.roots = self._roots()
-        self.sessions = list(tables.rows("acp_sessions", SESSION))
+        self.sessions = list(tables.rows("acp_sessions", SESSION_COLUMNS))
 
     def _roots(self) -> dict[str, str]:
         roots: dict[str, str] = {}
@@ -84,25 +85,25 @@ class Trees:
         return roots
 
     def read(self) -> Iterator[Conversation | Skipped]:
-        standing: dict[str, list[dict[str, Any]]] = {}
+        sessions: dict[str, list[dict[str, Any]]] = {}
         for session in self.sessions:
             if session["last_message_id"] in self.roots:
-                standing.setdefault(self.roots[session["last_message_id"]], []).append(session)
+                sessions.setdefault(self.roots[session["last_message_id"]], []).append(session)
         members: dict[str, list[str]] = {}
         for id, root in self.roots.items():
             members.setdefault(root, []).append(id)
-        arrived = {id: number for number, id in enumerate(self.rows)}
-        for root, ids in sorted(members.items(), key=lambda tree: max(arrived[id] for id in tree[1])):
-            yield self._with_sessions(root, ids, standing[root]) if root in standing else self._tree(root, ids)
+        position = {id: number for number, id in enumerate(self.rows)}
+        for root, ids in sorted(members.items(), key=lambda tree: max(position[id] for id in tree[1])):
+            yield self._with_sessions(root, ids, sessions[root]) if root in sessions else self._tree(root, ids)
 
     def _with_sessions(self, root: str, ids: list[str], sessions: list[dict[str, Any]]) -> Conversation:
-        """A tree in which sessions stand: the first is the conversation, the others are its forks."""
+        """A tree with sessions: the first is the conversation, the others are its forks."""
         first, *others = sessions
         kept = {name: first[name] for name in ("model_ref", "thinking_level", "cost_usd") if first[name]}
         return Conversation(
-            CPE.name, self._name(root), self._said(ids), f"cpe:{first['id']}", self._name(first["last_message_id"]),
+            CPE.name, self._id(root), self._items(ids), f"cpe:{first['id']}", self._id(first["last_message_id"]),
             tuple(
-                Head(f"cpe:{one['id']}", self._name(one["last_message_id"]), text_or_none(one["title"]))
+                Head(f"cpe:{one['id']}", self._id(one["last_message_id"]), text_or_none(one["title"]))
                 for one in others
             ),
             text_or_none(first["title"]), text_or_none(first["cwd"]), self._model(ids),
@@ -110,17 +111,17 @@ class Trees:
         )  # fmt: skip
 
     def _tree(self, root: str, ids: list[str]) -> Conversation:
-        """A tree without a session: it stands where CPE would have continued it, at the newest reply."""
+        """A tree without a session; its head is the newest reply, where CPE would have continued."""
         label = self._label(root)
         replies = [id for id in ids if self.rows[id]["role"] != "user"]
         return Conversation(
-            CPE.name, self._name(root), self._said(ids), f"cpe:{root}", self._name(replies[-1]) if replies else None,
+            CPE.name, self._id(root), self._items(ids), f"cpe:{root}", self._id(replies[-1]) if replies else None,
             title=None if label else text_or_none(self.rows[root]["title"]), model=self._model(ids),
             agent=label.split(":")[1] if label else None,
             created_at=from_iso(self.rows[root]["created_at"]),
         )  # fmt: skip
 
-    def _name(self, id: str) -> str:
+    def _id(self, id: str) -> str:
         return dated(id, self.rows[id]["created_at"])
 
     def _model(self, ids: list[str]) -> str | None:
@@ -131,31 +132,31 @@ class Trees:
         return None
 
     def _label(self, id: str) -> str | None:
-        """`subagent:name:run`; what remembers only that it was a subagent's is called by its tree."""
+        """`subagent:name:run`, with the root as the run if the title has none; None for other messages."""
         title = text_or_none(self.rows[id]["title"])
         if title and title.startswith("subagent:"):
             return title if title.count(":") >= 2 else f"{title}:{self.roots[id]}"
         return f"subagent:unknown:{self.roots[id]}" if self.rows[id]["is_subagent"] else None
 
-    def _said(self, ids: list[str]) -> Iterator[Item]:
+    def _items(self, ids: list[str]) -> Iterator[Item]:
         for id in ids:
             row, parent = self.rows[id], self.parents[id]
             if row["role"] not in ROLES:
-                yield Skipped(f"{self.place}: messages {id}", f"The role {row['role']!r} is not known.", row)
+                yield Skipped(f"{self.place}: messages {id}", f"The role {row['role']!r} is unknown.", row)
                 continue
-            lost = row["parent_id"] and row["parent_id"] not in self.rows
-            if lost:
-                yield Skipped(f"{self.place}: messages {id}", f"It follows {row['parent_id']!r}, which is not there.")
-            yield self._one(row, parent)
+            orphaned = row["parent_id"] and row["parent_id"] not in self.rows
+            if orphaned:
+                yield Skipped(f"{self.place}: messages {id}", f"Its parent {row['parent_id']!r} is missing.")
+            yield self._imported(row, parent)
 
-    def _one(self, row: dict[str, Any], parent: str | None) -> ImportedMessage:
-        (rest,) = self.tables.rows("messages", REST, id=row["id"])
-        before = None if parent is None else self._name(parent)
+    def _imported(self, row: dict[str, Any], parent: str | None) -> ImportedMessage:
+        (rest,) = self.tables.rows("messages", MESSAGE_COLUMNS, id=row["id"])
+        before = None if parent is None else self._id(parent)
         compacted = parent is not None and row["parent_id"] is None
         reply = row["role"] == "assistant"
         usage = Usage(rest["input_tokens"], rest["output_tokens"], rest["cache_read_tokens"])
         return ImportedMessage(
-            self._name(row["id"]), self._message(row, rest), before, from_iso(row["created_at"]),
+            self._id(row["id"]), self._message(row, rest), before, from_iso(row["created_at"]),
             label=self._label(row["id"]) or text_or_none(row["title"]),
             kind="summary" if compacted else "message", covers=before if compacted else None,
             model=rest["model_id"] if reply else None, provider=rest["model_type"] if reply else None,
@@ -163,7 +164,7 @@ class Trees:
         )  # fmt: skip
 
     def _message(self, row: dict[str, Any], rest: dict[str, Any]) -> Message:
-        rows = self.tables.rows("blocks", BLOCK, order="sequence_order", message_id=row["id"])
+        rows = self.tables.rows("blocks", BLOCK_COLUMNS, order="sequence_order", message_id=row["id"])
         error = bool(rest["tool_result_error"])
         fields = parse_json_or_none(rest["message_extra_fields"])
         blocks = tuple(results(rows, error) if row["role"] == "tool_result" else map(block, rows))
@@ -171,7 +172,7 @@ class Trees:
 
 
 def results(rows: Iterable[dict[str, Any]], error: bool) -> Iterator[Block]:
-    """The blocks of a message of results: those with the same call's id, one after another, are one result."""
+    """The blocks of a message of results: consecutive rows with the same call id are one result."""
     for call, group in groupby(rows, key=lambda row: row["id"] or ""):
         parts = (content(row) for row in group)
         yield ToolResult(call, tuple(part for part in parts if isinstance(part, (Text, Media, Other))), error)
@@ -181,7 +182,7 @@ def block(row: dict[str, Any]) -> Block:
     extra = parse_json_or_none(row["extra_fields"])
     match row["block_type"]:
         case "thinking":
-            return Thinking(row["content"] or "", extra, signed(row["content"], extra))
+            return Thinking(row["content"] or "", extra, anthropic_raw(row["content"], extra))
         case "redacted_thinking":
             return Thinking("", extra, {"anthropic": {"type": "redacted_thinking", "data": row["content"]}})
         case "tool_call":
@@ -191,18 +192,18 @@ def block(row: dict[str, Any]) -> Block:
     return Other(f"cpe.{row['block_type']}", row)
 
 
-def signed(text: str, extra: Json) -> Json:
-    """Reasoning that only Anthropic can read, in the form in which it goes back there."""
+def anthropic_raw(text: str, extra: Json) -> Json:
+    """Signed reasoning in the form that Anthropic accepts back."""
     signature = extra.get("anthropic_thinking_signature") if isinstance(extra, dict) else None
     return {"anthropic": {"type": "thinking", "thinking": text, "signature": signature}} if signature else None
 
 
 def call(row: dict[str, Any], extra: Json) -> Block:
-    said = parse_json_or_none(row["content"])
-    if not isinstance(said, dict) or not isinstance(said.get("name"), str):
+    content_json = parse_json_or_none(row["content"])
+    if not isinstance(content_json, dict) or not isinstance(content_json.get("name"), str):
         return Other("cpe.tool_call", row)
-    parameters = said.get("parameters")
-    return ToolCall(row["id"] or "", said["name"], written({} if parameters is None else parameters), extra,
+    parameters = content_json.get("parameters")
+    return ToolCall(row["id"] or "", content_json["name"], written({} if parameters is None else parameters), extra,
                     {"cpe": row["content"]})  # fmt: skip
 
 
@@ -218,4 +219,4 @@ def content(row: dict[str, Any]) -> Text | Media | Other:
     return Media(kind_of(mime), mime, data, name=name, extra=extra)
 
 
-IMPORTER = CPE()
+IMPORTER: Importer = CPE()

@@ -1,4 +1,4 @@
-"""goose: `sessions.db`, and the JSONL files and exports of single sessions."""
+"""goose: `sessions.db`, and JSONL files and exports of single sessions."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from bough.errors import ImporterError
-from bough.importers.common.files import Files, head, open_files
+from bough.importers.common.files import Files, file_start, open_files
 from bough.importers.common.json_reader import Line, decode_text, json_lines, read_json
-from bough.importers.goose.database import Database, is_goose
-from bough.importers.goose.session_file import NAME, is_export, is_heading, read_export, read_lines
+from bough.importers.goose.database import GooseDatabase, is_goose
+from bough.importers.goose.session_file import NAME, is_export, is_first_line, read_export, read_session_file
+from bough.importers.types import Importer
 from bough.model.imported import Conversation, Skipped
 
 DATABASE = "sessions.db"
@@ -21,7 +22,7 @@ LOOKED_AT = 2_000
 
 
 class Goose:
-    """The directory of sessions, its database, or one session."""
+    """Reads the directory of sessions, its database, or one session."""
 
     name = NAME
     title = "goose"
@@ -36,11 +37,11 @@ class Goose:
     def read(self, path: Path) -> Iterator[Conversation | Skipped]:
         database = path / DATABASE if path.is_dir() else path
         if is_goose(database):
-            yield from Database(database).conversations()
+            yield from GooseDatabase(database).conversations()
         if path.is_dir() or path.suffix == ".jsonl":
             with open_files(path) as files:
                 for name in filter(_is_session, files.names):
-                    yield from read_lines(files, name)
+                    yield from read_session_file(files, name)
         elif path.suffix == ".json":
             with open_files(path) as files, files.open(path.name) as stream:
                 yield read_export(read_json(stream, path.name), path.name)
@@ -68,11 +69,11 @@ def _is_session(name: str) -> bool:
 def _is_ours(files: Files, name: str) -> bool:
     with files.open(name) as stream:
         first = next(json_lines(stream, name), None)
-    return isinstance(first, Line) and is_heading(first.value)
+    return isinstance(first, Line) and is_first_line(first.value)
 
 
 def _looks_like_export(path: Path) -> bool:
-    start = decode_text(head(path, LOOKED_AT))
+    start = decode_text(file_start(path, LOOKED_AT))
     if '"working_dir"' not in start or not start.lstrip().startswith("{"):
         return False
     try:
@@ -82,4 +83,4 @@ def _looks_like_export(path: Path) -> bool:
         return False
 
 
-IMPORTER = Goose()
+IMPORTER: Importer = Goose()

@@ -1,4 +1,4 @@
-"""goose's `sessions.db`, of any generation: columns that a file does not have are empty."""
+"""goose's `sessions.db` of any version; missing columns are read as None."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bough.importers.common.order import eldest, latest_last
 from bough.importers.common.sqlite import Tables, has_tables, open_tables
 from bough.importers.common.timestamps import from_iso
 from bough.importers.goose.session_file import NAME
-from bough.importers.goose.tree import Spent, Spoken, Telling, spent_on
+from bough.importers.goose.tree import RequestUsage, SessionReader, StoredMessage, usage_by_reply
 from bough.model import Usage
 from bough.model.imported import Conversation, Item, Skipped
 
@@ -21,7 +21,7 @@ KEPT = (
     "session_type", "schedule_id", "recipe_json", "user_recipe_values_json", "goose_mode", "archived_at", "project_id",
     "accumulated_total_tokens", "accumulated_input_tokens", "accumulated_output_tokens", "accumulated_cost",
 )  # fmt: skip
-"""What else is known of a session. `extension_data` is not: it may hold keys."""
+"""Columns that are kept with the session. `extension_data` is not: it may hold credentials."""
 SESSIONS = (
     "id", "name", "description", "working_dir", "created_at", "updated_at", "provider_name", "model_config_json",
     "parent_session_id", *KEPT,
@@ -36,8 +36,8 @@ def is_goose(path: Path) -> bool:
     )
 
 
-class Database:
-    """Reads the sessions of a file."""
+class GooseDatabase:
+    """Reads the sessions of one file."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -71,25 +71,25 @@ def _items(tables: Tables, session: str, model: str | None, provider: str | None
     order = "created_timestamp,id"
     replies = tables.rows("messages", ("created_timestamp",), order=order, session_id=session, role="assistant")
     times = [row["created_timestamp"] for row in replies if isinstance(row["created_timestamp"], int)]
-    telling = Telling(session, model, provider, spent_on(times, _ledger(tables, session)))
+    reader = SessionReader(session, model, provider, usage_by_reply(times, _ledger(tables, session)))
     for row in tables.rows("messages", MESSAGES, order=order, session_id=session):
         content = parse_json_or_none(row["content_json"])
         if not isinstance(content, list):
-            yield Skipped(f"messages:{row['id']}", "the content is no list of JSON", row["content_json"])
+            yield Skipped(f"messages:{row['id']}", "the content is not a JSON list", row["content_json"])
             content = []
-        spoken = Spoken(
+        stored = StoredMessage(
             row["message_id"], row["role"], content, row["created_timestamp"], parse_json_or_none(row["metadata_json"])
         )
-        yield from telling.items([spoken])
+        yield from reader.items([stored])
 
 
-def _ledger(tables: Tables, session: str) -> Iterator[Spent]:
+def _ledger(tables: Tables, session: str) -> Iterator[RequestUsage]:
     for row in tables.rows("usage_ledger", LEDGER, order="created_timestamp,id", session_id=session):
         if isinstance(row["created_timestamp"], int):
             cost = row["cost"] if isinstance(row["cost"], float) else None
             given, replied, cached = (count(row, f"{kind}_tokens") for kind in ("input", "output", "cache_read"))
             usage = Usage(given, replied, cached, cost=cost)
-            yield Spent(row["created_timestamp"], text_or_none(row["model"]), usage)
+            yield RequestUsage(row["created_timestamp"], text_or_none(row["model"]), usage)
 
 
 def _last_used(row: Row) -> int:

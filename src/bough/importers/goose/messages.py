@@ -1,4 +1,4 @@
-"""One message of goose as bough's: what a tool answered stands in the user's name there."""
+"""Decode one message of goose, where tool results are part of user messages."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from bough.model import Block, Json, Media, Message, Other, Role, Text, Thinking
 FAMILY = "goose"
 
 
-def read_messages(role: Json, content: Json, rest: Json) -> list[Message]:
-    """What a message says: results of tools, and then words, or one of both."""
-    speaker: Role = "assistant" if role == "assistant" else "user" if role == "user" else "system"
+def read_messages(sender: Json, content: Json, rest: Json) -> list[Message]:
+    """The messages of a goose message: tool results, then text."""
+    role: Role = "assistant" if sender == "assistant" else "user" if sender == "user" else "system"
     blocks = [_block(item) for item in content] if isinstance(content, list) else []
     messages: list[Message] = []
-    for kind, piece in pieces(blocks, speaker):
+    for kind, piece in pieces(blocks, role):
         failed = any(isinstance(block, ToolResult) and block.error for block in piece)
         envelope = {FAMILY: rest} if rest and not messages else None
         messages.append(Message(kind, tuple(piece), failed, envelope))
@@ -25,12 +25,12 @@ def read_messages(role: Json, content: Json, rest: Json) -> list[Message]:
 def _block(item: Json) -> Block:
     raw = {FAMILY: item}
     match at(item, "type"):
-        case "text" if isinstance(words := item.get("text"), str):
-            return Text(words)
+        case "text" if isinstance(text := item.get("text"), str):
+            return Text(text)
         case "image" if (media := _image(item)) is not None:
             return media
-        case "thinking" if isinstance(words := item.get("thinking"), str):
-            return Thinking(words, raw=raw)
+        case "thinking" if isinstance(text := item.get("thinking"), str):
+            return Thinking(text, raw=raw)
         case "redactedThinking":
             return Thinking("", raw=raw)
         case "toolRequest" | "frontendToolRequest" if isinstance(called := at(item, "toolCall", "value"), dict):
@@ -42,25 +42,25 @@ def _block(item: Json) -> Block:
 
 
 def _result(item: dict[str, Json], raw: Json) -> ToolResult:
-    """A tool's answer: a list of parts, or an object with one in newer versions, or an error."""
-    told = item.get("toolResult")
-    answer = at(told, "value")
-    failed = at(told, "status") == "error" or at(answer, "isError") is True
+    """A tool result: a list of parts, in newer versions an object with such a list, or an error."""
+    record = item.get("toolResult")
+    answer = at(record, "value")
+    failed = at(record, "status") == "error" or at(answer, "isError") is True
     parts = at(answer, "content") if isinstance(answer, dict) else answer
     content = tuple(_part(part) for part in parts) if isinstance(parts, list) else ()
-    if not content and (words := text_or_none(at(told, "error"))):
-        content = (Text(words),)
+    if not content and (text := text_or_none(at(record, "error"))):
+        content = (Text(text),)
     return ToolResult(str(item.get("id")), content, failed, raw=raw)
 
 
 def _part(part: Json) -> Text | Media | Other:
     match at(part, "type"):
-        case "text" if isinstance(words := part.get("text"), str):
-            return Text(words)
+        case "text" if isinstance(text := part.get("text"), str):
+            return Text(text)
         case "image" if (media := _image(part)) is not None:
             return media
-        case "resource" if isinstance(words := at(part, "resource", "text"), str):
-            return Text(words)
+        case "resource" if isinstance(text := at(part, "resource", "text"), str):
+            return Text(text)
         case kind:
             return Other(str(kind), {FAMILY: part})
 

@@ -1,4 +1,4 @@
-"""A session of goose in a file of its own: lines of JSON, as older versions kept it, or an export."""
+"""A goose session in a file of its own: JSON lines of older versions, or an export."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bough.importers.common.files import Files
 from bough.importers.common.json_reader import Line, json_lines
 from bough.importers.common.timestamps import from_iso
 from bough.importers.common.titles import shortened
-from bough.importers.goose.tree import Spoken, Telling
+from bough.importers.goose.tree import SessionReader, StoredMessage
 from bough.model import Json
 from bough.model.imported import Conversation, Item, Skipped
 
@@ -27,8 +27,8 @@ KEPT_ELSEWHERE = {
 }
 
 
-def is_heading(record: Json) -> bool:
-    """Whether the first line of a file speaks of a session, or is itself a message of one."""
+def is_first_line(record: Json) -> bool:
+    """Whether a line can be the first of a session file: its metadata, or a message."""
     return isinstance(at(record, "working_dir"), str) or (is_message(record) and "created" in record)
 
 
@@ -36,63 +36,63 @@ def is_message(record: Json) -> bool:
     return isinstance(at(record, "role"), str) and isinstance(at(record, "content"), list)
 
 
-def is_export(told: Json) -> bool:
-    return isinstance(at(told, "working_dir"), str) and isinstance(at(told, "conversation"), list)
+def is_export(record: Json) -> bool:
+    return isinstance(at(record, "working_dir"), str) and isinstance(at(record, "conversation"), list)
 
 
-def spoken(record: dict[str, Json]) -> Spoken:
-    return Spoken(
+def stored(record: dict[str, Json]) -> StoredMessage:
+    return StoredMessage(
         text_or_none(record.get("id")), record["role"], record["content"], record.get("created"), record.get("metadata")
     )
 
 
-def read_lines(files: Files, name: str) -> Iterator[Conversation]:
-    """The session of one file of lines: the first tells of it, the others are its messages."""
+def read_session_file(files: Files, name: str) -> Iterator[Conversation]:
+    """The session of a file of JSON lines: the metadata, then the messages."""
     session = PurePosixPath(name).stem
     with files.open(name) as stream:
         first = next(json_lines(stream, name), None)
-    heading = first.value if isinstance(first, Line) and not is_message(first.value) else {}
-    yield _conversation(session, heading, _items(files, name, session))
+    header = first.value if isinstance(first, Line) and not is_message(first.value) else {}
+    yield _conversation(session, header, _items(files, name, session))
 
 
-def read_export(told: Json, place: str) -> Conversation | Skipped:
-    if not is_export(told):
-        return Skipped(place, "not a session", told)
-    session = text_or_none(told.get("id")) or PurePosixPath(place).stem
-    messages = (spoken(record) for record in told["conversation"] if is_message(record))
-    return _conversation(session, told, Telling(session, None, None, {}).items(messages))
+def read_export(record: Json, place: str) -> Conversation | Skipped:
+    if not is_export(record):
+        return Skipped(place, "not a session", record)
+    session = text_or_none(record.get("id")) or PurePosixPath(place).stem
+    messages = (stored(record) for record in record["conversation"] if is_message(record))
+    return _conversation(session, record, SessionReader(session, None, None, {}).items(messages))
 
 
-def _conversation(session: str, heading: Json, items: Iterator[Item]) -> Conversation:
-    heading = heading if isinstance(heading, dict) else {}
-    rest = {key: value for key, value in heading.items() if value is not None and key not in KEPT_ELSEWHERE}
+def _conversation(session: str, header: Json, items: Iterator[Item]) -> Conversation:
+    header = header if isinstance(header, dict) else {}
+    rest = {key: value for key, value in header.items() if value is not None and key not in KEPT_ELSEWHERE}
     return Conversation(
         NAME,
         session,
         items,
-        title=shortened(text_or_none(heading.get("name") or heading.get("description")) or ""),
-        directory=text_or_none(heading.get("working_dir")),
-        created_at=from_iso(heading.get("created_at")),
-        updated_at=from_iso(heading.get("updated_at")),
+        title=shortened(text_or_none(header.get("name") or header.get("description")) or ""),
+        directory=text_or_none(header.get("working_dir")),
+        created_at=from_iso(header.get("created_at")),
+        updated_at=from_iso(header.get("updated_at")),
         extra={NAME: rest} if rest else None,
     )
 
 
 def _items(files: Files, name: str, session: str) -> Iterator[Item]:
     skipped: list[Skipped] = []
-    for said in Telling(session, None, None, {}).items(_messages(files, name, skipped)):
+    for message_id in SessionReader(session, None, None, {}).items(_messages(files, name, skipped)):
         yield from skipped
         skipped.clear()
-        yield said
+        yield message_id
     yield from skipped
 
 
-def _messages(files: Files, name: str, skipped: list[Skipped]) -> Iterator[Spoken]:
+def _messages(files: Files, name: str, skipped: list[Skipped]) -> Iterator[StoredMessage]:
     with files.open(name) as stream:
         for line in json_lines(stream, name):
             if isinstance(line, Skipped):
                 skipped.append(line)
             elif is_message(line.value):
-                yield spoken(line.value)
+                yield stored(line.value)
             elif line.number > 1:
                 skipped.append(Skipped(line.place, "not a message", line.value))

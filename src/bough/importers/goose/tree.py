@@ -1,4 +1,4 @@
-"""A session of goose: messages one after another, some of them only for the model, some only for the user."""
+"""Build the path of a goose session; some messages are visible to the model only, some to the user only."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from bough.model import Json, Kind, Usage
 from bough.model.imported import ImportedMessage
 
 
-class Spoken(NamedTuple):
-    """One message, wherever it was stored."""
+class StoredMessage(NamedTuple):
+    """One message, from the database or a file."""
 
     id: str | None
     role: Json
@@ -24,17 +24,17 @@ class Spoken(NamedTuple):
     metadata: Json
 
 
-class Spent(NamedTuple):
-    """What one request cost, and when."""
+class RequestUsage(NamedTuple):
+    """Usage of one request, and its time."""
 
     at: int
     model: str | None
     usage: Usage
 
 
-def spent_on(replies: Sequence[int], ledger: Iterable[Spent]) -> dict[int, Spent]:
-    """What each reply cost, by its position: a request is noted after its reply began."""
-    found: dict[int, Spent] = {}
+def usage_by_reply(replies: Sequence[int], ledger: Iterable[RequestUsage]) -> dict[int, RequestUsage]:
+    """Usage by the number of the reply: goose records a request after its reply has begun."""
+    found: dict[int, RequestUsage] = {}
     for one in ledger:
         position = max(bisect_right(replies, one.at) - 1, 0)
         before = found.get(position)
@@ -42,54 +42,54 @@ def spent_on(replies: Sequence[int], ledger: Iterable[Spent]) -> dict[int, Spent
     return found
 
 
-class Telling:
-    """Tells the messages of one session."""
+class SessionReader:
+    """Reads the messages of one session in order."""
 
-    def __init__(self, session: str, model: str | None, provider: str | None, spent: dict[int, Spent]) -> None:
+    def __init__(self, session: str, model: str | None, provider: str | None, usages: dict[int, RequestUsage]) -> None:
         self._session = session
         self._model = model
         self._provider = provider
-        self._spent = spent
+        self._usages = usages
         self._last: str | None = None
-        self._so_far = session
+        self._chain = session
         self._replies = 0
         self._hidden = False
-        """Whether the model is not told again what was said so far."""
+        """Whether the messages so far are hidden from the model."""
 
-    def items(self, messages: Iterable[Spoken]) -> Iterator[ImportedMessage]:
-        for spoken in messages:
-            rest = spoken.metadata if isinstance(spoken.metadata, dict) else None
-            name, summary = self._name(spoken), self._is_summary(rest)
-            for position, message in enumerate(read_messages(spoken.role, spoken.content, rest)):
-                said = f"{name}#{position}" if position else name
+    def items(self, messages: Iterable[StoredMessage]) -> Iterator[ImportedMessage]:
+        for stored in messages:
+            rest = stored.metadata if isinstance(stored.metadata, dict) else None
+            name, summary = self._name(stored), self._is_summary(rest)
+            for position, message in enumerate(read_messages(stored.role, stored.content, rest)):
+                message_id = f"{name}#{position}" if position else name
                 kind: Kind = "summary" if summary and self._last and position == 0 else "message"
                 reply = self._reply() if message.role == "assistant" else None
                 yield ImportedMessage(
-                    said,
+                    message_id,
                     message,
                     self._last,
-                    from_seconds(spoken.created),
+                    from_seconds(stored.created),
                     kind=kind,
                     covers=self._last if kind == "summary" else None,
                     model=(reply.model or self._model) if reply else None,
                     provider=self._provider if reply else None,
                     usage=reply.usage if reply and reply.usage != Usage() else None,
                 )
-                self._last = said
+                self._last = message_id
 
-    def _name(self, spoken: Spoken) -> str:
-        """What goose calls it; older versions do not, and newer ones write all rows anew when they compact."""
-        self._so_far = next(chained([[spoken.role, spoken.content]], self._so_far))
-        return f"{self._session}:{spoken.id or self._so_far}"
+    def _name(self, stored: StoredMessage) -> str:
+        """Its id. Older versions have none, so it is derived from the content and all before it."""
+        self._chain = next(chained([[stored.role, stored.content]], self._chain))
+        return f"{self._session}:{stored.id or self._chain}"
 
     def _is_summary(self, metadata: Json) -> bool:
-        """Whether this stands for what was hidden from the model: it sees it, and the user does not."""
+        """Whether this summarises the hidden messages: it is visible to the model only."""
         for_model, for_user = at(metadata, "agentVisible") is not False, at(metadata, "userVisible") is not False
         summary = self._hidden and for_model and not for_user
         self._hidden = not summary and (self._hidden or not for_model)
         return summary
 
-    def _reply(self) -> Spent:
-        found = self._spent.get(self._replies, Spent(0, None, Usage()))
+    def _reply(self) -> RequestUsage:
+        found = self._usages.get(self._replies, RequestUsage(0, None, Usage()))
         self._replies += 1
         return found

@@ -1,4 +1,4 @@
-"""One line of a gptme log as a message. Calls of tools are in the text of the assistant, their results are notes."""
+"""Decode one line of a gptme log. Tool calls are part of the assistant's text, and results are system messages."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ FAMILY = "gptme"
 KEPT_ELSEWHERE = {"role", "content", "timestamp", "files"}
 
 
-class Messages:
-    """Reads the lines of one conversation, with the files that are stored beside it."""
+class MessageReader:
+    """Decodes the lines of one conversation, with the files that are stored beside it."""
 
     def __init__(self, files: Files, directory: str) -> None:
         self._files = files
@@ -49,11 +49,11 @@ def is_message(line: Json) -> bool:
     return isinstance(line, dict) and line.get("role") in ROLES and isinstance(line.get("content"), str)
 
 
-def said_at(line: dict[str, Json]) -> int | None:
-    """When a line was written: local time, where it does not say."""
-    written = text_or_none(line.get("timestamp"))
+def written_at(line: dict[str, Json]) -> int | None:
+    """The timestamp of a line; local time if it has no offset."""
+    stored_at = text_or_none(line.get("timestamp"))
     try:
-        moment = datetime.fromisoformat(written) if written else None
+        moment = datetime.fromisoformat(stored_at) if stored_at else None
         return from_iso(moment.astimezone().isoformat()) if moment else None
     except (ValueError, OverflowError, OSError):
         return None
@@ -62,10 +62,10 @@ def said_at(line: dict[str, Json]) -> int | None:
 def usage(metadata: Json) -> Usage | None:
     """The tokens of a reply; older logs have them beside the model."""
     counts = at(metadata, "usage") or metadata
-    read, written = count(counts, "cache_read_tokens"), count(counts, "cache_creation_tokens")
+    read, stored_at = count(counts, "cache_read_tokens"), count(counts, "cache_creation_tokens")
     cost = at(metadata, "cost")
     counted = Usage(
-        total(count(counts, "input_tokens"), read, written),
+        total(count(counts, "input_tokens"), read, stored_at),
         count(counts, "output_tokens"),
         read,
         cost=float(cost) if isinstance(cost, (int, float)) else None,

@@ -1,4 +1,4 @@
-"""llm: `logs.db`, with both of its generations in one file."""
+"""llm: `logs.db`, with the tables of both schema versions in one file."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from bough.importers.common.sqlite import Tables, has_tables, open_tables
 from bough.importers.common.timestamps import from_iso
 from bough.importers.common.titles import shortened
 from bough.importers.llm.content import Content, Row
-from bough.importers.llm.responses import Responses
-from bough.importers.llm.threads import Threads
+from bough.importers.llm.responses import ResponseTables
+from bough.importers.llm.threads import ThreadTables
+from bough.importers.types import Importer
 from bough.model.imported import Conversation, Item, Skipped
 
 NAME = "llm"
@@ -22,7 +23,7 @@ FOLDER = "io.datasette.llm"
 
 
 class LLM:
-    """The log of the `llm` command."""
+    """Reads the log of the `llm` command."""
 
     name = NAME
     title = "llm"
@@ -34,7 +35,7 @@ class LLM:
 
     def read(self, path: Path) -> Iterator[Conversation | Skipped]:
         with open_tables(path) as tables:
-            yield from Log(tables).conversations()
+            yield from LogDatabase(tables).conversations()
 
     def default_paths(self) -> list[Path]:
         own = os.environ.get("LLM_USER_PATH")
@@ -43,7 +44,7 @@ class LLM:
 
 
 def _bases() -> list[Path]:
-    """Where programs keep what is theirs, on this kind of machine."""
+    """The data directories of applications on this platform."""
     if sys.platform == "darwin":
         return [Path.home() / "Library" / "Application Support"]
     if sys.platform == "win32":
@@ -51,27 +52,27 @@ def _bases() -> list[Path]:
     return [Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")]
 
 
-class Log:
-    """A conversation may be in the older tables, in the newer ones, or begin in the older and go on in the newer."""
+class LogDatabase:
+    """A conversation is in the older tables, in the newer ones, or begins in the older and continues in the newer."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
         content = Content(tables)
-        self._responses = Responses(tables, content)
-        self._threads = Threads(tables, content)
+        self._responses = ResponseTables(tables, content)
+        self._threads = ThreadTables(tables, content)
         self._single: dict[str, Any] = {}
-        """The ids of responses that are in no conversation."""
+        """The ids of responses without a conversation."""
 
     def conversations(self) -> Iterator[Conversation]:
         threads = self._named("threads", ("id", "name", "tip_message_hash", "datetime_utc"))
         conversations = self._named("conversations", ("id", "name", "model"))
         last = self._last_ids()
-        told = latest_last({**last, **threads, **conversations}, lambda name: last.get(name, ""), self._threads.family)
-        for name in told:
+        seen = latest_last({**last, **threads, **conversations}, lambda name: last.get(name, ""), self._threads.family)
+        for name in seen:
             if name in threads:
                 yield self._thread(threads[name])
             elif name in self._single:
-                yield from map(self._alone, self._responses.one(self._single[name]))
+                yield from map(self._single_response, self._responses.one(self._single[name]))
             else:
                 yield self._conversation(name, conversations.get(name, {"name": None, "model": None}))
 
@@ -79,7 +80,7 @@ class Log:
         return {str(row["id"]): row for row in self._tables.rows(table, columns, order="id")}
 
     def _last_ids(self) -> dict[str, str]:
-        """The last response of each conversation, by its id; ids count up. One that is in none is one by itself."""
+        """The last response id of each conversation; ids ascend. A response without a conversation is one by itself."""
         last: dict[str, str] = {}
         for table, owner in (("responses", "conversation_id"), ("turns", "thread_id")):
             for row in self._tables.rows(table, ("id", owner), order="id"):
@@ -89,8 +90,8 @@ class Log:
                     self._single[name] = row["id"]
         return last
 
-    def _alone(self, row: Row) -> Conversation:
-        items = self._responses.tell([row])
+    def _single_response(self, row: Row) -> Conversation:
+        items = self._responses.items([row])
         return Conversation(NAME, str(row["id"]), items, title=shortened(row["prompt"] or ""), model=row["model"])
 
     def _thread(self, row: Row) -> Conversation:
@@ -107,20 +108,20 @@ class Log:
         )
 
     def _conversation(self, name: str, row: Row) -> Conversation:
-        items = self._responses.tell(self._responses.of(name))
+        items = self._responses.items(self._responses.of(name))
         return Conversation(NAME, name, items, title=row["name"], model=row["model"])
 
     def _both(self, thread: str, tip: str | None) -> Iterator[Item]:
-        """A thread, and what only the older tables know of it."""
+        """A thread, and what only the older tables have of it."""
         turns = {turn["id"] for turn in self._threads.turns(thread)}
         older = [row for row in self._responses.of(thread) if row["id"] not in turns]
         if any(map(self._responses.is_more_than_words, older)):
-            # The newer tables repeat its words only, so it is told whole, beside the thread that goes on from it.
-            yield from self._responses.tell(older)
+            # The newer tables repeat only its text, so the whole of it comes as a separate branch.
+            yield from self._responses.items(older)
             older = []
         unmatched = {row["response"]: row for row in older}
-        yield from self._threads.tell(thread, tip, unmatched)
-        yield from self._responses.tell(row for row in older if row["response"] in unmatched)
+        yield from self._threads.items(thread, tip, unmatched)
+        yield from self._responses.items(row for row in older if row["response"] in unmatched)
 
 
-IMPORTER = LLM()
+IMPORTER: Importer = LLM()

@@ -1,4 +1,4 @@
-"""What llm's rows hold: parts of messages, attachments by their hash, and fragments that many prompts share."""
+"""Content of llm's rows: message parts, attachments by hash, and fragments that prompts share."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Row = dict[str, Any]
 
 
 class Content:
-    """Looks up what the rows refer to."""
+    """Looks up the content that rows refer to."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
     def attachment(self, name: Json) -> Media | Other:
-        """What was attached. A file that llm knows only by its path is known by it here too."""
+        """An attachment; its URL or path if the file has no bytes of it."""
         columns = ("id", "type", "path", "url", "content")
         for row in self._tables.rows("attachments", columns, blobs=("content",), id=name):
             mime, where = row["type"] or "", row["url"] or (f"file://{row['path']}" if row["path"] else None)
@@ -39,7 +39,7 @@ class Content:
         return ""
 
     def linked(self, table: str, column: str, owner: Json, **where: Any) -> Iterator[Json]:
-        """What a table of links says that a row refers to, in its order."""
+        """The values that a link table has for a row, in order."""
         owner_column = "response_id" if table.startswith(("prompt", "system")) else "tool_result_id"
         for row in self._tables.rows(table, (column,), order="order", **{owner_column: owner}, **where):
             yield row[column]
@@ -53,13 +53,13 @@ class Content:
 
     def _part(self, row: Row, name: str) -> Block:
         payload = parse_json_or_none(row["payload"])
-        words = self._words(row["text"], payload)
+        text = self._text(row["text"], payload)
         raw = {FAMILY: {"type": row["type"], **payload}} if isinstance(payload, dict) and payload else None
         match row["type"]:
             case "text":
-                return Text(words)
+                return Text(text)
             case "reasoning":
-                return Thinking(words, raw=raw)
+                return Thinking(text, raw=raw)
             case "tool_call":
                 return call(at(payload, "tool_call_id") or name, at(payload, "name"), at(payload, "arguments"))
             case "tool_result":
@@ -76,8 +76,8 @@ class Content:
             case kind:
                 return Other(str(kind), {FAMILY: {"text": row["text"], "payload": payload}})
 
-    def _words(self, text: Json, payload: Json) -> str:
-        """The text, put together from fragments and what stands between them where it was taken apart."""
+    def _text(self, text: Json, payload: Json) -> str:
+        """The text, joined from fragments and literals if it is stored as references."""
         if isinstance(text, str):
             return text
         pieces = at(payload, "text_ref")
@@ -89,10 +89,10 @@ class Content:
     def result(
         self, call_id: Json, name: Json, output: Json, exception: Json, attachments: Iterable[Json] = ()
     ) -> ToolResult:
-        words = output if isinstance(output, str) else "" if output is None else written(output)
+        text = output if isinstance(output, str) else "" if output is None else written(output)
         media = tuple(self.attachment(one) for one in attachments)
         extra = {"exception": exception} if exception else None
-        return ToolResult(str(call_id), (Text(words), *media), bool(exception), text_or_none(name), extra)
+        return ToolResult(str(call_id), (Text(text), *media), bool(exception), text_or_none(name), extra)
 
 
 def call(call_id: Json, name: Json, arguments: Json) -> ToolCall:
@@ -100,7 +100,7 @@ def call(call_id: Json, name: Json, arguments: Json) -> ToolCall:
 
 
 def usage(row: Row) -> Usage | None:
-    """The tokens of a reply; what a model calls the details differs."""
+    """The tokens of a reply; the details have the names that OpenAI gives them."""
     details = parse_json_or_none(row["token_details"])
     cached = count(details, "prompt_tokens_details", "cached_tokens")
     reasoning = count(details, "completion_tokens_details", "reasoning_tokens")
@@ -109,7 +109,7 @@ def usage(row: Row) -> Usage | None:
 
 
 def envelope(row: Row, *columns: str) -> Json:
-    """The columns that say how a reply came about, as they are."""
+    """The given columns as an envelope; None if all are empty."""
     kept = {
         column: parse_json_or_none(row[column]) or row[column]
         for column in columns

@@ -1,4 +1,4 @@
-"""llm since 0.32: messages that know their parents, and threads and turns that point at them."""
+"""llm since 0.32: messages with parents, and threads and turns that refer to them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "tool": "too
 
 
 class Stored(NamedTuple):
-    """A message as it is stored: by a hash that stands for everything before it too."""
+    """A stored message; its hash covers everything before it too."""
 
     hash: str
     parent: str | None
@@ -31,8 +31,8 @@ class Stored(NamedTuple):
     metadata: str | None
 
 
-class Threads:
-    """Tells the messages that the turns of a thread added, and those that they were given."""
+class ThreadTables:
+    """Reads the messages that the turns of a thread added or were given."""
 
     def __init__(self, tables: Tables, content: Content) -> None:
         self._tables = tables
@@ -41,7 +41,7 @@ class Threads:
         self._origin = {str(row["id"]): row["forked_from"] for row in rows}
 
     def family(self, thread: str) -> str:
-        """The thread where a line of forks began. Only these share messages here: equal words are not one prompt."""
+        """The first thread of a family of forks. Ids contain it: only forks share messages, not all equal prompts."""
         seen = {thread}
         while (above := self._origin.get(thread)) is not None and above not in seen:
             seen.add(thread := str(above))
@@ -50,48 +50,49 @@ class Threads:
     def turns(self, thread: str) -> Iterator[Row]:
         return self._tables.rows("turns", TURNS, order="id", thread_id=thread)
 
-    def tell(self, thread: str, tip: str | None, old: dict[str, Row]) -> Iterator[ImportedMessage]:
-        """The messages of a thread. `old` has earlier rows by what they said, for replies that no turn speaks of."""
-        told: set[str] = set()
+    def items(self, thread: str, tip: str | None, older: dict[str, Row]) -> Iterator[ImportedMessage]:
+        """The messages of a thread. `older` has rows of the older tables by their text, for replies without a turn."""
+        seen: set[str] = set()
         for turn in self.turns(thread):
-            for stored in self._up_to(turn["parent_message_hash"], told):
-                yield self._said(thread, stored, turn["datetime_utc"], old)
-            for stored in self._up_to(turn["tip_message_hash"], told):
-                yield self._reply(self._said(thread, stored, turn["datetime_utc"], {}), turn)
-        for stored in self._up_to(tip, told):
-            yield self._said(thread, stored, None, old)
+            for stored in self._up_to(turn["parent_message_hash"], seen):
+                yield self._message(thread, stored, turn["datetime_utc"], older)
+            for stored in self._up_to(turn["tip_message_hash"], seen):
+                yield self._reply(self._message(thread, stored, turn["datetime_utc"], {}), turn)
+        for stored in self._up_to(tip, seen):
+            yield self._message(thread, stored, None, older)
 
-    def _up_to(self, tip: str | None, told: set[str]) -> list[Stored]:
-        """What is new on the way to a message, oldest first."""
+    def _up_to(self, tip: str | None, seen: set[str]) -> list[Stored]:
+        """The messages on the path to `tip` that are not in `seen`, oldest first."""
         path: list[Stored] = []
-        while tip is not None and tip not in told:
-            stored = self._message(tip)
+        while tip is not None and tip not in seen:
+            stored = self._stored(tip)
             if stored is None:
                 break
-            told.add(tip)
+            seen.add(tip)
             path.append(stored)
             tip = stored.parent
         return path[::-1]
 
-    def _message(self, name: str) -> Stored | None:
+    def _stored(self, name: str) -> Stored | None:
         for row in self._tables.rows("messages", ("hash", "parent_hash", "role", "provider_metadata"), hash=name):
             return Stored(row["hash"], row["parent_hash"], str(row["role"]), row["provider_metadata"])
         return None
 
-    def _said(self, thread: str, stored: Stored, time: str | None, old: dict[str, Row]) -> ImportedMessage:
+    def _message(self, thread: str, stored: Stored, time: str | None, older: dict[str, Row]) -> ImportedMessage:
         family = self.family(thread)
         metadata = parse_json_or_none(stored.metadata)
-        shell = {"llm": {"provider_metadata": metadata}} if metadata else None
-        message = Message(ROLES.get(stored.role, "system"), tuple(self._content.blocks(stored.hash)), envelope=shell)
+        extra = {"llm": {"provider_metadata": metadata}} if metadata else None
+        message = Message(ROLES.get(stored.role, "system"), tuple(self._content.blocks(stored.hash)), envelope=extra)
         parent = f"{family}:{stored.parent}" if stored.parent else None
-        said = ImportedMessage(f"{family}:{stored.hash}", message, parent, from_iso(time))
-        before = old.pop(message.text, None) if message.role == "assistant" else None
-        return self._reply(said, before) if before else said
+        imported = ImportedMessage(f"{family}:{stored.hash}", message, parent, from_iso(time))
+        before = older.pop(message.text, None) if message.role == "assistant" else None
+        return self._reply(imported, before) if before else imported
 
-    def _reply(self, said: ImportedMessage, row: Row) -> ImportedMessage:
-        """A reply, with what its row knows of it."""
-        kept = envelope(row, *KEPT)
-        message = replace(said.message, envelope={**(said.message.envelope or {}), **kept}) if kept else said.message
+    def _reply(self, imported: ImportedMessage, row: Row) -> ImportedMessage:
+        """A reply with the provenance of its row."""
+        message, kept = imported.message, envelope(row, *KEPT)
+        if kept:
+            message = replace(message, envelope={**(message.envelope or {}), **kept})
         model, began = row["resolved_model"] or row["model"], from_iso(row["datetime_utc"])
         ended = began + (count(row, "duration_ms") or 0) * 1000 if began is not None else None
-        return replace(said, message=message, created_at=ended, model=model, usage=usage(row))
+        return replace(imported, message=message, created_at=ended, model=model, usage=usage(row))

@@ -1,4 +1,4 @@
-"""opencode: its database, and the files of its sessions before there was one. Both are read: not all were moved."""
+"""opencode: its database, and the JSON files of older versions. Both are read: not all sessions were moved."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bough.importers.common.files import open_files
-from bough.importers.opencode.database import Database, is_opencode
+from bough.importers.common.position import Spawn
+from bough.importers.opencode.database import OpenCodeDatabase, is_opencode
 from bough.importers.opencode.storage import Storage, has_sessions
-from bough.importers.opencode.tree import NAME, Spawn
+from bough.importers.opencode.tree import NAME
+from bough.importers.types import Importer
 from bough.model.imported import Conversation, Skipped
 
 
 class OpenCode:
-    """The directory of opencode's data, its database, or its `storage`."""
+    """Reads the data directory of opencode, its database, or its `storage`."""
 
     name = NAME
     title = "opencode"
@@ -31,7 +33,7 @@ class OpenCode:
         seen: set[str] = set()
         spawned: dict[str, Spawn] = {}
         for database in _databases(path) if path.is_dir() else [path]:
-            yield from Database(database, seen, spawned).conversations()
+            yield from OpenCodeDatabase(database, seen, spawned).conversations()
         if path.is_dir():
             with open_files(path) as files:
                 yield from Storage(files, seen, spawned).conversations()
@@ -43,8 +45,8 @@ class OpenCode:
 
 
 def _databases(path: Path) -> list[Path]:
-    """The files of every channel: `opencode.db`, `opencode-stable.db`, …"""
+    """The databases of all release channels: `opencode.db`, `opencode-stable.db`, …"""
     return [file for file in sorted(path.glob("opencode*.db")) if is_opencode(file)]
 
 
-IMPORTER = OpenCode()
+IMPORTER: Importer = OpenCode()

@@ -1,4 +1,4 @@
-"""opencode's database. It holds the user's keys too, so it is never copied, and only three tables of it are read."""
+"""opencode's database. It also holds credentials: it is never copied, and only tables with conversations are read."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any
 
 from bough.importers.common.json_reader import parse_json_or_none
 from bough.importers.common.order import eldest, latest_last
+from bough.importers.common.position import Spawn
 from bough.importers.common.sqlite import Tables, has_tables, open_tables
 from bough.importers.common.timestamps import from_milliseconds
 from bough.importers.opencode.messages import Record
-from bough.importers.opencode.tree import Spawn, Whole, conversation
+from bough.importers.opencode.tree import MessageParts, conversation
 from bough.model.imported import Conversation, Skipped
 
 SESSION = (
@@ -26,11 +27,11 @@ def is_opencode(path: Path) -> bool:
     return has_tables(path, session=("id", "directory"), message=("session_id", "data"), part=("message_id", "data"))
 
 
-class Database:
+class OpenCodeDatabase:
     def __init__(self, path: Path, seen: set[str], spawned: dict[str, Spawn]) -> None:
         self._path = path
         self._seen = seen
-        """The sessions that were told, here or in another file of the same program."""
+        """The sessions that were read already, here or from another file of opencode."""
         self._spawned = spawned
 
     def conversations(self) -> Iterator[Conversation]:
@@ -53,34 +54,34 @@ def _last_used(row: dict[str, Any]) -> int:
     return from_milliseconds(row["time_updated"]) or 0
 
 
-def _messages(tables: Tables, session: str) -> Iterator[Whole | Skipped]:
-    """In the order of time: the ids begin again from time to time."""
+def _messages(tables: Tables, session: str) -> Iterator[MessageParts | Skipped]:
+    """The messages by time: ids are not always ascending."""
     order = "time_created,id"
     for row in tables.rows("message", ("id", "data", "time_created"), order=order, session_id=session):
         info = parse_json_or_none(row["data"])
         if isinstance(info, dict):
-            yield Whole({"id": row["id"], **info}, list(_parts(tables, row["id"])))
+            yield MessageParts({"id": row["id"], **info}, list(_parts(tables, row["id"])))
         else:
-            yield Skipped(f"message:{row['id']}", "the data is no object", row["data"])
+            yield Skipped(f"message:{row['id']}", "the data is not an object", row["data"])
 
 
-def _newest_messages(tables: Tables, session: str) -> Iterator[Whole | Skipped]:
-    """The messages of a session that only the newest table has: each is one piece of JSON with all that was said."""
+def _newest_messages(tables: Tables, session: str) -> Iterator[MessageParts | Skipped]:
+    """The messages of a session in the table of the newest versions: one JSON object with all content each."""
     columns = ("id", "type", "data", "time_created", "time_updated")
     for row in tables.rows("session_message", columns, order="seq,time_created,id", session_id=session):
         data = parse_json_or_none(row["data"])
         data = data if isinstance(data, dict) else {"data": row["data"]}
         role = ROLES.get(row["type"], "system")
         time = {"created": row["time_created"], "completed": row["time_updated"]}
-        yield Whole({"id": row["id"], "role": role, "time": time}, _content(row["type"], data))
+        yield MessageParts({"id": row["id"], "role": role, "time": time}, _content(row["type"], data))
 
 
 def _content(kind: str, data: Record) -> list[Record]:
     content = data.get("content")
     if isinstance(content, list) and all(isinstance(part, dict) for part in content):
         return content
-    words = data.get("text")
-    return [{"type": "text", "text": words} if isinstance(words, str) else {**data, "type": kind}]
+    text = data.get("text")
+    return [{"type": "text", "text": text} if isinstance(text, str) else {**data, "type": kind}]
 
 
 def _parts(tables: Tables, message: str) -> Iterator[Record]:

@@ -1,4 +1,4 @@
-"""One message of opencode as bough's: a part there is a call together with its result, and becomes both."""
+"""Decode one message of opencode, where a part can be a tool call together with its result."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from bough.model import Block, Json, Media, Message, Other, Role, Text, Thinking
 FAMILY = "opencode"
 Record = dict[str, Json]
 LEFT_OUT = {"step-start", "step-finish", "snapshot"}
-"""Parts that say where a step begins and what the files looked like."""
-TOLD = {"input", "output", "error", "attachments"}
-"""What a call and its result say themselves."""
+"""Parts that mark steps and snapshots of files."""
+KEPT_IN_BLOCKS = {"input", "output", "error", "attachments"}
+"""Fields of a state that the call and the result keep."""
 KEPT_ELSEWHERE = {"id", "sessionID", "role", "time", "modelID", "providerID", "parentID"}
 
 
 def read_messages(info: Record, parts: Iterable[Record]) -> list[Message]:
-    """What a message says, in the order in which it happened: words and calls, their results, more words."""
+    """The messages of an opencode message, in order: text and calls, their results, more text."""
     role: Role = info["role"] if info.get("role") in ("assistant", "system") else "user"
     rest = {key: value for key, value in info.items() if key not in KEPT_ELSEWHERE and value not in (None, {}, [])}
-    pieces = Pieces(role)
+    splitter = MessageSplitter(role)
     for part in parts:
-        pieces.add(part)
-    messages = pieces.finish()
+        splitter.add(part)
+    messages = splitter.finish()
     failed = isinstance(info.get("error"), dict)
     first, *others = messages or [Message(role, (Other("error", {FAMILY: info["error"]}),) if failed else ())]
     return [Message(first.role, first.blocks, first.error or failed, {FAMILY: rest} if rest else None), *others]
 
 
-class Pieces:
-    """Gathers blocks until a result has to come before what follows."""
+class MessageSplitter:
+    """Splits parts into messages: tool results come before the text that follows them."""
 
     def __init__(self, role: Role) -> None:
         self._role = role
         self._messages: list[Message] = []
-        self._said: list[Block] = []
+        self._blocks: list[Block] = []
         self._results: list[ToolResult] = []
 
     def add(self, part: Record) -> None:
@@ -44,38 +44,38 @@ class Pieces:
         if kind in LEFT_OUT:
             return
         if kind == "tool":
-            self._said.append(_call(part))
+            self._blocks.append(_call(part))
             self._results += _result(part)
             return
         if self._results:
             self._flush()
-        self._said.append(_block(part))
+        self._blocks.append(_block(part))
 
     def finish(self) -> list[Message]:
         self._flush()
         return self._messages
 
     def _flush(self) -> None:
-        if self._said:
-            self._messages.append(Message(self._role, tuple(self._said)))
+        if self._blocks:
+            self._messages.append(Message(self._role, tuple(self._blocks)))
         if self._results:
             failed = any(result.error for result in self._results)
             self._messages.append(Message("tool_result", tuple(self._results), failed))
-        self._said, self._results = [], []
+        self._blocks, self._results = [], []
 
 
 def _block(part: Record) -> Block:
     raw = {FAMILY: part}
     match part.get("type"):
-        case "text" if isinstance(words := part.get("text"), str):
+        case "text" if isinstance(text := part.get("text"), str):
             marked = part.get("synthetic") or part.get("ignored") or part.get("metadata")
-            return Text(words, raw=raw if marked else None)
-        case "reasoning" if isinstance(words := part.get("text"), str):
-            return Thinking(words, raw=raw)
+            return Text(text, raw=raw if marked else None)
+        case "reasoning" if isinstance(text := part.get("text"), str):
+            return Thinking(text, raw=raw)
         case "file" if (media := _file(part)) is not None:
             return media
-        case "subtask" if isinstance(words := part.get("prompt"), str):
-            return Text(words, raw=raw)
+        case "subtask" if isinstance(text := part.get("prompt"), str):
+            return Text(text, raw=raw)
         case kind:
             return Other(str(kind), raw)
 
@@ -83,21 +83,22 @@ def _block(part: Record) -> Block:
 def _call(part: Record) -> ToolCall:
     arguments = at(part, "state", "input")
     text = written(arguments) if isinstance(arguments, dict) else text_or_none(at(part, "state", "raw")) or "{}"
-    given = part.get("state")
-    state = {key: value for key, value in given.items() if key not in TOLD} if isinstance(given, dict) else given
+    state = part.get("state")
+    if isinstance(state, dict):
+        state = {key: value for key, value in state.items() if key not in KEPT_IN_BLOCKS}
     return ToolCall(_call_id(part), str(part.get("tool")), text, raw={FAMILY: {**part, "state": state}})
 
 
 def _result(part: Record) -> list[ToolResult]:
-    """What a tool answered; nothing while it is still at work."""
+    """The result of a tool; none while it is running."""
     state, tool = part.get("state"), text_or_none(part.get("tool"))
     match at(state, "status"):
         case "completed":
             attached = at(state, "attachments")
             media = [_file(one) or Other("file", {FAMILY: one}) for one in _records(attached)]
             failed = tool == "invalid" or bool(at(state, "metadata", "exit"))
-            words = text_or_none(at(state, "output")) or ""
-            return [ToolResult(_call_id(part), (Text(words), *media), failed, tool)]
+            text = text_or_none(at(state, "output")) or ""
+            return [ToolResult(_call_id(part), (Text(text), *media), failed, tool)]
         case "error":
             return [ToolResult(_call_id(part), (Text(text_or_none(at(state, "error")) or ""),), True, tool)]
     return []
@@ -121,7 +122,7 @@ def _records(value: Json) -> list[Record]:
 
 
 def usage(info: Record) -> Usage | None:
-    """The tokens of a reply. What came from the cache is counted apart there."""
+    """The tokens of a reply. opencode counts cached tokens apart from the input."""
     read, stored = count(info, "tokens", "cache", "read"), count(info, "tokens", "cache", "write")
     cost = info.get("cost")
     counted = Usage(

@@ -1,4 +1,4 @@
-"""opencode before its database: a JSON file for each session, message and part."""
+"""opencode before its database: a JSON file per session, message and part."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from bough.formats.payload import count, text_or_none
 from bough.importers.common.files import Files
 from bough.importers.common.json_reader import read_json
 from bough.importers.common.order import eldest, latest_last
+from bough.importers.common.position import Spawn
 from bough.importers.opencode.messages import Record
-from bough.importers.opencode.tree import Spawn, Whole, conversation
+from bough.importers.opencode.tree import MessageParts, conversation
 from bough.model.imported import Conversation, Skipped
 
 _SESSION = re.compile(r"(?:.*/)?session/(?!share/)[^/]+/(ses_[^/]+)\.json")
@@ -20,7 +21,7 @@ _PART = re.compile(r"(?:.*/)?part/(?:ses_[^/]+/)?(msg_[^/]+)/(prt_[^/]+)\.json")
 
 
 class Storage:
-    """Finds what belongs together by the names of the files, which differ a little from version to version."""
+    """Groups the files of a session by their names, which differ slightly between versions."""
 
     def __init__(self, files: Files, seen: set[str], spawned: dict[str, Spawn]) -> None:
         self._files = files
@@ -31,24 +32,24 @@ class Storage:
         self._parts = _grouped(files, _PART)
 
     def conversations(self) -> Iterator[Conversation | Skipped]:
-        told = [(name, self._read(name)) for name in self._sessions]
-        yield from (info for _, info in told if isinstance(info, Skipped))
-        infos = sorted((info for _, info in told if not isinstance(info, Skipped)), key=_order)
+        read = [(name, self._read(name)) for name in self._sessions]
+        yield from (info for _, info in read if isinstance(info, Skipped))
+        infos = sorted((info for _, info in read if not isinstance(info, Skipped)), key=_order)
         families = eldest({str(info.get("id")): text_or_none(info.get("parentID")) for info in infos})
         for info in latest_last(infos, _last_used, lambda info: families[str(info.get("id"))]):
             session = str(info.get("id"))
             if session not in self._seen:
                 self._seen.add(session)
-                yield conversation(info, lambda session=session: self._whole(session), self._spawned)  # type: ignore[misc]
+                yield conversation(info, lambda session=session: self._stored_messages(session), self._spawned)  # type: ignore[misc]
 
-    def _whole(self, session: str) -> Iterator[Whole | Skipped]:
+    def _stored_messages(self, session: str) -> Iterator[MessageParts | Skipped]:
         messages = [self._read(name) for name in self._messages.get(session, ())]
         yield from (one for one in messages if isinstance(one, Skipped))
         infos = [one for one in messages if not isinstance(one, Skipped)]
         for info in sorted(infos, key=_order):
             parts = [self._read(name) for name in self._parts.get(str(info.get("id")), ())]
             yield from (one for one in parts if isinstance(one, Skipped))
-            yield Whole(info, [one for one in parts if not isinstance(one, Skipped)])
+            yield MessageParts(info, [one for one in parts if not isinstance(one, Skipped)])
 
     def _read(self, name: str) -> Record | Skipped:
         try:
@@ -68,7 +69,7 @@ def _last_used(info: Record) -> int:
 
 
 def _grouped(files: Files, pattern: re.Pattern[str]) -> dict[str, list[str]]:
-    """The files of a kind by what they belong to, in the order of their names: ids count up."""
+    """The files that match, by their owner, in the order of their names: ids ascend."""
     found: dict[str, list[str]] = {}
     for name in files.names:
         if match := pattern.fullmatch(name):

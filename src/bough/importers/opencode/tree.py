@@ -1,4 +1,4 @@
-"""A session of opencode: its messages one after another, wherever they are stored."""
+"""Build the path of an opencode session, from the database or from files."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TypeAlias
 
 from bough.formats.payload import at, text_or_none
+from bough.importers.common.position import Spawn
 from bough.importers.common.timestamps import from_milliseconds
 from bough.importers.opencode.messages import FAMILY, Record, read_messages, usage
 from bough.model import Json, Message
@@ -13,7 +14,7 @@ from bough.model.imported import Conversation, ImportedMessage, Item, Skipped
 
 NAME = FAMILY
 UNFINISHED = "~"
-"""Ends the name of a reply that is still being written: the whole one will be another message."""
+"""Suffix of the id of an unfinished reply: the whole one will be another message."""
 KEPT_ELSEWHERE = {
     "id",
     "title",
@@ -28,20 +29,15 @@ KEPT_ELSEWHERE = {
 }
 
 
-class Whole(NamedTuple):
+class MessageParts(NamedTuple):
     """A message with its parts."""
 
     info: Record
     parts: list[Record]
 
 
-Messages: TypeAlias = Callable[[], Iterable[Whole | Skipped]]
-"""Reads the messages of a session, each time anew."""
-
-
-class Spawn(NamedTuple):
-    said: str
-    call: str
+Messages: TypeAlias = Callable[[], Iterable[MessageParts | Skipped]]
+"""Reads the messages of a session; may be called more than once."""
 
 
 def conversation(info: Record, messages: Messages, spawned: dict[str, Spawn]) -> Conversation:
@@ -52,62 +48,62 @@ def conversation(info: Record, messages: Messages, spawned: dict[str, Spawn]) ->
     return Conversation(
         NAME,
         session,
-        _tell(messages(), spawned),
+        _items(messages(), spawned),
         head=_head(info.get("revert"), messages),
         title=text_or_none(info.get("title")),
         directory=text_or_none(info.get("directory")),
         model=text_or_none(at(info.get("model"), "id")),
         agent=text_or_none(info.get("agent")),
         parent=parent,
-        parent_message=spawn.said if spawn and parent else None,
-        parent_call=spawn.call if spawn and parent else None,
+        parent_message=spawn.message_id if spawn and parent else None,
+        parent_call=spawn.call_id if spawn and parent else None,
         created_at=from_milliseconds(info.get("time_created") or at(info, "time", "created")),
         updated_at=from_milliseconds(info.get("time_updated") or at(info, "time", "updated")),
         extra={NAME: rest} if rest else None,
     )
 
 
-def _tell(messages: Iterable[Whole | Skipped], spawned: dict[str, Spawn]) -> Iterator[Item]:
+def _items(messages: Iterable[MessageParts | Skipped], spawned: dict[str, Spawn]) -> Iterator[Item]:
     last: str | None = None
-    for whole in messages:
-        if isinstance(whole, Skipped):
-            yield whole
+    for stored in messages:
+        if isinstance(stored, Skipped):
+            yield stored
             continue
-        for said in _said(whole, last):
-            last = said.id
-            yield said
-            _note_subagents(whole, said, spawned)
+        for imported in _messages(stored, last):
+            last = imported.id
+            yield imported
+            _note_subagents(stored, imported, spawned)
 
 
-def _said(whole: Whole, parent: str | None) -> Iterator[ImportedMessage]:
-    info, replied = whole.info, whole.info.get("role") == "assistant"
+def _messages(stored: MessageParts, parent: str | None) -> Iterator[ImportedMessage]:
+    info, replied = stored.info, stored.info.get("role") == "assistant"
     created, completed = at(info, "time", "created"), at(info, "time", "completed")
     finished = not replied or completed is not None
     summary = replied and info.get("summary") is True and parent is not None
-    for position, message in enumerate(read_messages(info, whole.parts)):
-        spoken = replied and message.role == "assistant"
-        kind = "summary" if summary and position == 0 else "message"
-        name = f"{_name(info)}#{position}" if position else _name(info)
+    for number, message in enumerate(read_messages(info, stored.parts)):
+        is_reply = replied and message.role == "assistant"
+        kind = "summary" if summary and number == 0 else "message"
+        id = f"{_message_id(info)}#{number}" if number else _message_id(info)
         yield ImportedMessage(
-            name,
-            # A summary begins what the model is told, as the user would.
+            id,
+            # A summary begins the context of the model, so it has to be a user message.
             Message("user", message.blocks, message.error, message.envelope) if kind == "summary" else message,
             parent,
-            from_milliseconds(completed or created) if spoken else from_milliseconds(created),
+            from_milliseconds(completed or created) if is_reply else from_milliseconds(created),
             kind=kind,  # type: ignore[arg-type]
             covers=parent if kind == "summary" else None,
-            model=_model(info) if spoken else None,
-            provider=text_or_none(info.get("providerID")) if spoken else None,
-            usage=usage(info) if replied and position == 0 else None,
+            model=_model(info) if is_reply else None,
+            provider=text_or_none(info.get("providerID")) if is_reply else None,
+            usage=usage(info) if replied and number == 0 else None,
             finished=finished,
         )
-        parent = name
+        parent = id
 
 
-def _name(info: Record) -> str:
-    name = str(info.get("id"))
+def _message_id(info: Record) -> str:
+    id = str(info.get("id"))
     ended = info.get("role") != "assistant" or at(info, "time", "completed") is not None
-    return name if ended else name + UNFINISHED
+    return id if ended else id + UNFINISHED
 
 
 def _model(info: Record) -> str | None:
@@ -115,12 +111,12 @@ def _model(info: Record) -> str | None:
 
 
 def _head(revert: Json, messages: Messages) -> str | None:
-    """Where a session stands after its end was taken back: before the first message that is hidden."""
+    """The head of a session after a revert: the message before the first reverted one."""
     hidden = at(revert, "messageID")
     if not isinstance(hidden, str):
         return None
     before: str | None = None
-    for item in _tell(messages(), {}):
+    for item in _items(messages(), {}):
         if isinstance(item, ImportedMessage):
             if item.id.rstrip(UNFINISHED) == hidden:
                 return before
@@ -128,9 +124,9 @@ def _head(revert: Json, messages: Messages) -> str | None:
     return None
 
 
-def _note_subagents(whole: Whole, said: ImportedMessage, spawned: dict[str, Spawn]) -> None:
-    calls = {call.call_id for call in said.message.calls}
-    for part in whole.parts:
+def _note_subagents(stored: MessageParts, imported: ImportedMessage, spawned: dict[str, Spawn]) -> None:
+    calls = {call.call_id for call in imported.message.calls}
+    for part in stored.parts:
         child = at(part, "state", "metadata", "sessionId")
         if isinstance(child, str) and part.get("callID") in calls:
-            spawned[child] = Spawn(said.id, part["callID"])
+            spawned[child] = Spawn(imported.id, part["callID"])
