@@ -24,15 +24,15 @@ def said(*blocks: Block) -> tuple[Message, ...]:
 
 
 CASES: dict[str, tuple[Message, ...]] = {
-    "words": said(Text("hello")),
+    "text": said(Text("hello")),
     "tool call and result": with_result(),
-    "words after a tool call": (
+    "text after a tool call": (
         user("hi"),
         assistant(tool_call("c", "look"), "wait"),
         Message("tool_result", (ToolResult("c", (Text("ok"),)),)),
         assistant("so"),
     ),
-    "arguments that are no JSON object": (
+    "arguments that are not a JSON object": (
         user("hi"),
         assistant(tool_call("c", "sql", "select 1;")),
         Message("tool_result", (ToolResult("c", (Text("1"),)),)),
@@ -43,16 +43,16 @@ CASES: dict[str, tuple[Message, ...]] = {
     "image": (user("hi", PNG), assistant("so")),
     "image by URL": (user("hi", Media("image", "", url="https://example.org/cat.png")), assistant("so")),
     "PDF": (user("hi", Media("document", "application/pdf", data=b"%PDF")), assistant("so")),
-    "sound": (user("hi", Media("audio", "audio/wav", data=b"RIFF")), assistant("so")),
+    "audio": (user("hi", Media("audio", "audio/wav", data=b"RIFF")), assistant("so")),
     "video": (user("hi", Media("video", "video/mp4", data=b"mp4")), assistant("so")),
     "file on another provider's server": (user("hi", Media("image", "", file_id="file-1")), assistant("so")),
-    "image shown by the assistant": said(Text("look"), PNG),
+    "image in a reply": said(Text("look"), PNG),
     "reasoning": said(Thinking("hm"), Text("hello")),
-    "signature on words": said(Text("hello", raw={"elsewhere": {"thoughtSignature": "eA=="}})),
+    "signature on text": said(Text("hello", raw={"elsewhere": {"thoughtSignature": "eA=="}})),
     "citations": said(Text("hello", raw={"elsewhere": {"citations": [{}]}})),
     "cache marker": said(Text("hello", raw={"elsewhere": {"cache_control": {}, "cachePoint": {"type": "default"}}})),
     "block of an unknown type": said(Text("hello"), Other("telepathy", {"elsewhere": {}})),
-    "note in mid-conversation": (user("hi"), assistant("hello"), system("hurry"), user("so?")),
+    "system message in mid-conversation": (user("hi"), assistant("hello"), system("hurry"), user("so?")),
     "empty input": (user("hi"), assistant("hello"), user(""), assistant("more")),
     "empty reply": (user("hi"), Message("assistant", ())),
 }
@@ -64,7 +64,7 @@ def cell(target: str, dialog: tuple[Message, ...]) -> str:
 
 
 def table() -> str:
-    """What becomes of each thing when another provider said it."""
+    """The losses of each case in each format, for content of another provider."""
     rows = [["", *WIRE], ["---"] * (len(WIRE) + 1)]
     rows += [[what, *(cell(target, dialog) for target in WIRE)] for what, dialog in CASES.items()]
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)

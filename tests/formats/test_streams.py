@@ -107,5 +107,5 @@ def test_a_place_that_no_reply_has_is_an_error_and_takes_no_memory(place: Json) 
         ("openai.responses", {"type": "response.output_text.delta", "content_index": place, "delta": "x"}),
     ]
     for name, event in events:
-        with pytest.raises(FormatError, match="the place of a part"):
+        with pytest.raises(FormatError, match="the index of a part"):
             formats.get(name).accumulator().feed(event)

@@ -1,6 +1,6 @@
-"""The wire shapes of the providers: their words in, and any provider's request out.
+"""Wire formats of the providers: decode replies and requests into messages, encode messages into requests.
 
-Pure: nothing here reads a file, opens a connection or imports a provider's SDK.
+Pure functions: no files, no connections, no provider SDKs.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _MODULES = {
 
 
 def names() -> tuple[str, ...]:
-    """The names that `get` knows."""
+    """Names of all formats."""
     return tuple(_MODULES)
 
 
 def get(name: str) -> Format:
-    """A format by its name. Raises `FormatError` for a name that is not one of `names()`."""
+    """The format of that name. Raises `FormatError` if it is not one of `names()`."""
     if name not in _MODULES:
         raise FormatError(f"There is no format {name!r}; there are {', '.join(_MODULES)}.")
     found: Format = import_module(f"{__name__}.{_MODULES[name]}").FORMAT
@@ -39,9 +39,9 @@ def get(name: str) -> Format:
 
 
 def detect(payload: Json) -> str | None:
-    """Which format a reply or a request's list is in; None when it looks like none of them.
+    """Name of the format of a reply or of a request's list; None if no format matches.
 
-    A list of plain strings under roles is the same in several formats, and is taken as `openai.chat`.
+    Messages with a role and a plain string are the same in several formats, and are taken as `openai.chat`.
     """
     from bough.formats.detection import detect
 

@@ -1,4 +1,4 @@
-"""Tells the formats apart by what only one of them has."""
+"""Detect the format of a payload by keys and types that only one format has."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def detect(payload: Json) -> str | None:
     if any(item.keys() & _CHAT_KEYS for item in items):
         return "openai.chat"
     found = [_message(item) for item in items]
-    # A message in plain words could be anyone's: one that shows more decides.
-    telling = [name for name in found if name not in (None, "openai.chat")]
-    return telling[0] if telling else "openai.chat" if "openai.chat" in found else None
+    # A message with plain text matches several formats; any more specific message decides.
+    specific = [name for name in found if name not in (None, "openai.chat")]
+    return specific[0] if specific else "openai.chat" if "openai.chat" in found else None
 
 
 def _reply(payload: dict[str, Json]) -> str | None:
-    """The format of a whole reply, or of a Q Developer state."""
+    """Format of a whole reply, or of a Q Developer conversation state."""
     if isinstance(payload.get("choices"), list):
         return "openai.chat"
     if isinstance(payload.get("output"), list) and "type" not in payload:
@@ -61,7 +61,7 @@ def _reply(payload: dict[str, Json]) -> str | None:
 
 
 def _message(item: dict[str, Json]) -> str | None:
-    """The format of one message or item of a request."""
+    """Format of one message or item of a request."""
     if item.keys() & {"userInputMessage", "assistantResponseMessage"}:
         return "qdeveloper"
     if isinstance(item.get("blocks"), list) and item.get("role") in ROLES:

@@ -1,4 +1,4 @@
-"""One run of `encode`: what belongs to the target's own family, and what is lost of everything else."""
+"""State of one call of `encode`: position, tool ids, and losses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bough.model import Block, Json, Media, Message, Other, Text, Thinking, Tool
 
 JOINED = "joined"
 EMPTY = "(empty)"
-"""What an empty message says to a provider that refuses empty messages."""
+"""Text of an empty message, for providers that refuse empty messages."""
 
 _MARKS: dict[str, LossCode] = {
     "signature": "dropped_signature",
@@ -27,12 +27,12 @@ _MARKS: dict[str, LossCode] = {
 
 
 def own(kept: Json, family: str) -> Json:
-    """What `raw` or `envelope` holds of this family, or None."""
+    """The part of a `raw` or `envelope` that belongs to this family, or None."""
     return kept.get(family) if isinstance(kept, dict) else None
 
 
 def emptied(wire: dict[str, Json], *fields: str) -> dict[str, Json]:
-    """A wire message without the content of these fields; what they were, a string or a list, still shows."""
+    """A wire message with these fields emptied; whether each was a string, a list or an object is kept."""
     return {key: _empty(value) if key in fields else value for key, value in wire.items()}
 
 
@@ -41,14 +41,14 @@ def _empty(value: Json) -> Json:
 
 
 class Encoder:
-    """Knows where in the dialog the writer is, so that a loss can say so."""
+    """Tracks the position in the dialog, so that a loss can name it."""
 
     def __init__(self, family: str, ids: ToolIds | None = None) -> None:
         self.family = family
         self.ids = ids or ToolIds()
         self.losses: list[Loss] = []
         self.calls: dict[str, ToolCall] = {}
-        """The newest call of each id, for whoever writes its result."""
+        """The newest call of each id, for encoding its result."""
         self.calls_in_message = 0
         self._message = 0
         self._block: int | None = None
@@ -73,9 +73,9 @@ class Encoder:
         self.losses.append(Loss(code, detail, self._message, self._block))
 
     def lose_marks(self, block: Block) -> None:
-        """Notes what another provider attached to a block that is rendered from its own fields."""
+        """Record the loss of signatures, citations and cache markers in the `raw` of another provider."""
         if isinstance(block, Thinking) or not isinstance(block.raw, dict):
-            return  # reasoning goes with its proof, as one loss
+            return  # dropping reasoning is one loss, its signature included
         for family, item in block.raw.items():
             marks = _fields(item)
             for mark, code in _MARKS.items():
@@ -85,13 +85,13 @@ class Encoder:
     def lose_other(self, kind: str) -> None:
         self.lose("dropped_cache_marker" if kind == "cachePoint" else "dropped_other", f"block of type {kind!r}")
 
-    def described(self, media: Media, code: LossCode = "media_unsupported") -> str:
-        """The words that stand in for media that the target cannot take."""
+    def describe(self, media: Media, code: LossCode = "media_unsupported") -> str:
+        """The text that replaces media which the target cannot take."""
         self.lose(code, f"{media.kind} {media.mime}".strip())
         return describe(media)
 
-    def told(self, result: ToolResult, images: bool = False) -> str:
-        """A result in words, for a target that has no error flag; its media too, unless they go beside the words."""
+    def result_text(self, result: ToolResult, images: bool = False) -> str:
+        """Text of a result for a target without an error flag. Media are described, unless encoded apart (`images`)."""
         lines = []
         for part in result.content:
             if isinstance(part, Text):
@@ -99,14 +99,14 @@ class Encoder:
             elif isinstance(part, Other):
                 self.lose_other(part.type)
             elif not images:
-                lines.append(self.described(part, "tool_image_flattened"))
+                lines.append(self.describe(part, "tool_image_flattened"))
         if result.error:
             self.lose("error_flag_prefixed", f"the result of {result.call_id!r}")
             return "Error: " + "\n".join(lines)
         return "\n".join(lines)
 
     def arguments(self, call: ToolCall) -> dict[str, Json]:
-        """A call's arguments, for a target that takes only an object."""
+        """A call's arguments, for a target that requires an object."""
         value = parsed(call.arguments)
         if value is None:
             if call.arguments.strip():
@@ -118,19 +118,19 @@ class Encoder:
     def tool_name(self, name: str, allowed: str = "a-zA-Z0-9_-", limit: int = 64) -> str:
         fitted = fit(name, allowed, limit)
         if fitted != name:
-            self.lose("renamed_tool", f"{name!r} is called {fitted!r}")
+            self.lose("renamed_tool", f"{name!r} is sent as {fitted!r}")
         return fitted
 
     def finish(self, payload: Json, strict: bool) -> Encoded:
         if strict and self.losses:
             lost = "; ".join(f"message {loss.message}: {loss.code} ({loss.detail})" for loss in self.losses[:5])
             more = f" and {len(self.losses) - 5} more" if len(self.losses) > 5 else ""
-            raise FormatError(f"{self.family} cannot say all of this: {lost}{more}.")
+            raise FormatError(f"{self.family} cannot express all of this: {lost}{more}.")
         return Encoded(payload, tuple(self.losses))
 
 
 def _fields(item: Json) -> dict[str, Json]:
-    """The marks of an item and of the content parts directly in it."""
+    """The fields of an item, and the marks of the content parts directly in it."""
     if not isinstance(item, dict):
         return {}
     fields = dict(item)

@@ -1,7 +1,7 @@
-"""bough's own format: one JSON object per message, nothing left out.
+"""bough's own format: one JSON object per message, without loss.
 
-A message is `{"role", "blocks", "error"?, "envelope"?}`; a node adds its place, `{"id", "parent", "time", "label"?,
-"turn"?, "kind"?, "covers"?}`. Bytes are base64. `dumps` and `loads` go between such objects and lines of text.
+A message is `{"role", "blocks", "error"?, "envelope"?}`; a node adds `{"id", "parent", "time", "label"?,
+"turn"?, "kind"?, "covers"?}`. Bytes are base64. `dumps` and `loads` convert such objects to and from lines of text.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ from bough.model import (
 
 
 class JsonLines:
-    """Every message as it is; what export writes and a copy reads."""
+    """The format of exported files."""
 
     name = "bough.jsonl"
 
     def decode(self, payload: Json) -> Decoded:
-        """Takes a list of objects, one object, or the lines of a file."""
+        """Decode a list of objects, one object, or the lines of a file. Raises `FormatError`."""
         objects = loads(payload) if isinstance(payload, str) else plain(payload)
         objects = [objects] if isinstance(objects, dict) else as_list(objects, "The lines")
         return Decoded(tuple(decode_message(item, f"line {number}") for number, item in enumerate(objects, 1)))
 
     def encode(self, messages: Sequence[Message], strict: bool = False) -> Encoded:  # noqa: ARG002
-        """Never loses anything, strict or not."""
+        """Encode messages, without loss."""
         return Encoded([encode_message(message) for message in messages])
 
     def check(self, payload: Json) -> list[Violation]:
-        """Finds nothing to refuse; what is not this format at all is a `FormatError`."""
+        """No violations. Raises `FormatError` if the payload is not in this format."""
         self.decode(payload)
         return []
 
@@ -56,7 +56,7 @@ class JsonLines:
 
 
 class JsonLinesStream:
-    """Takes the parts of one message: objects of the blocks, as they come."""
+    """Assembles one message from the objects of its blocks."""
 
     def __init__(self) -> None:
         self._blocks: list[Json] = []
@@ -70,12 +70,12 @@ class JsonLinesStream:
 
 
 def dumps(objects: Iterable[Json]) -> str:
-    """Lines of ASCII, so that every text survives every file, lone surrogates included."""
+    """Lines of ASCII, because lone surrogates cannot be encoded as UTF-8."""
     return "".join(json.dumps(item) + "\n" for item in objects)
 
 
 def loads(text: str) -> list[Json]:
-    """The objects of the lines. Raises `FormatError` with the number of a line that is not JSON."""
+    """The objects of the lines. Raises `FormatError`, naming the line, if one is not JSON."""
     objects = []
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
@@ -87,7 +87,7 @@ def loads(text: str) -> list[Json]:
 
 
 def encode_node(node: Node) -> dict[str, Json]:
-    """A message with its place."""
+    """Encode a node: its message, id, parent, time and the rest."""
     place = {"id": node.id, "parent": node.parent_id, "time": node.created_at}
     rest = {"label": node.label, "turn": node.turn_id, "covers": node.covers}
     if node.kind != "message":
@@ -96,7 +96,7 @@ def encode_node(node: Node) -> dict[str, Json]:
 
 
 def decode_node(item: Json, where: str = "line 1") -> Node:
-    """The node that `encode_node` wrote; its digest is the store's to compute."""
+    """Decode a node, without its digest, which the store computes. Raises `FormatError`."""
     item = as_dict(item, where)
     time = item.get("time")
     if not isinstance(time, int):
@@ -137,8 +137,8 @@ def encode_block(block: Block) -> dict[str, Json]:
         case Thinking():
             return {"type": "thinking", "text": block.text, **kept}
         case ToolCall():
-            said = {"call_id": block.call_id, "name": block.name, "arguments": block.arguments}
-            return {"type": "tool_call", **said, **kept}
+            fields = {"call_id": block.call_id, "name": block.name, "arguments": block.arguments}
+            return {"type": "tool_call", **fields, **kept}
         case ToolResult():
             content = [encode_block(part) for part in block.content]
             rest = _present({"error": block.error or None, "name": block.name})
@@ -181,7 +181,7 @@ def _decode_content(item: dict[str, Json], where: str) -> tuple[Text | Media | O
     for position, part in enumerate(as_list(item.get("content"), f"{where}.content")):
         block = decode_block(part, f"{where}.content[{position}]")
         if not isinstance(block, (Text, Media, Other)):
-            raise FormatError(f"{where}.content[{position}] cannot stand inside a tool's result.")
+            raise FormatError(f"{where}.content[{position}] cannot be inside a tool result.")
         content.append(block)
     return tuple(content)
 

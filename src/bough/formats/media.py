@@ -1,4 +1,4 @@
-"""Images, sounds, videos and documents, between bytes and what stands for them on the wire."""
+"""Convert media between bytes, base64, data URLs and MIME types."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FORMATS = {
     "flac": "audio/flac",
     "aac": "audio/aac",
 }
-"""The short names that some providers use instead of MIME types. The first of several names is the one we write."""
+"""Short names that some providers use instead of MIME types. The first name of a type is the one encoded."""
 NAMES = {mime: name for name, mime in reversed(FORMATS.items())}
 
 
@@ -48,7 +48,7 @@ def kind_of(mime: str) -> MediaKind:
 
 
 def from_base64(text: Json) -> bytes | None:
-    """The bytes, or None when the text is not base64; both alphabets are read."""
+    """The bytes, or None if the text is not base64, in the standard or the URL-safe alphabet."""
     if not isinstance(text, str):
         return None
     try:
@@ -62,7 +62,7 @@ def to_base64(data: bytes) -> str:
 
 
 def from_url(url: str) -> tuple[str, bytes] | None:
-    """The MIME type and the bytes inside a data URL; None for any other URL."""
+    """MIME type and bytes of a data URL; None for any other URL."""
     head, comma, body = url.partition(",")
     if not (comma and head.startswith("data:") and head.endswith(";base64")):
         return None
@@ -71,20 +71,20 @@ def from_url(url: str) -> tuple[str, bytes] | None:
 
 
 def to_url(media: Media) -> str | None:
-    """A URL that a provider can read: the media's own, or its bytes as a data URL."""
+    """The bytes as a data URL, else the URL of the media."""
     if media.data is not None:
         return f"data:{media.mime};base64,{to_base64(media.data)}"
     return media.url
 
 
 def media_at(url: str, raw: Json, kind: MediaKind = "image", name: str | None = None) -> Media:
-    """The media that a URL stands for, with its bytes when the URL holds them."""
+    """The media at a URL, with its bytes if it is a data URL."""
     if held := from_url(url):
         return Media(kind, held[0], data=held[1], name=name, raw=raw)
     return Media(kind, "", url=url, name=name, raw=raw)
 
 
 def describe(media: Media) -> str:
-    """The line of text that stands where a provider cannot take the media itself."""
+    """The line of text that replaces media for a provider that cannot take them."""
     what = media.name or media.url or media.file_id or f"{len(media.data or b'')} bytes"
     return f"[{media.kind}{' ' if media.mime else ''}{media.mime}: {what}]"

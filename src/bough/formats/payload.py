@@ -1,4 +1,4 @@
-"""Takes a provider's payload apart, and says where it is wrong."""
+"""Read parts of a provider's payload, with errors that name the place."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 from bough.errors import FormatError
 from bough.model import Json
 
-_MOST = 100_000
+_MAX_POSITION = 100_000
 
 
 def plain(payload: Any) -> Json:
-    """The payload as dicts and lists, also when it is made of an official SDK's objects.
+    """The payload as dicts and lists, converted from SDK objects if needed. Raises `FormatError` for other types.
 
-    Only what was set is taken: filling in an SDK's defaults would add fields that the provider never sent.
+    Unset fields of SDK objects are left out, because their defaults are fields that the provider never sent.
     """
     if payload is None or isinstance(payload, (str, int, float, bytes)):
         return payload
@@ -24,7 +24,7 @@ def plain(payload: Any) -> Json:
     if isinstance(payload, (list, tuple)):
         return [plain(item) for item in payload]
     if hasattr(payload, "model_dump"):
-        # An SDK takes a variant that it does not know for another one, and would warn about it here.
+        # An SDK parses an unknown variant as some other type, and would warn about it here.
         if type(payload).__module__.startswith("google."):
             return payload.model_dump(mode="json", by_alias=True, exclude_none=True, warnings=False)
         return payload.model_dump(mode="json", exclude_unset=True, warnings=False)
@@ -34,7 +34,7 @@ def plain(payload: Any) -> Json:
 
 
 def request_id(payload: Any) -> str | None:
-    """The id of the HTTP request, which an SDK notes beside its reply and leaves out of the reply's JSON."""
+    """The id of the HTTP request, which SDKs keep in an attribute of the reply, outside its JSON."""
     return text_or_none(getattr(payload, "_request_id", None))
 
 
@@ -59,7 +59,7 @@ def request_list(payload: Any, key: str) -> tuple[dict[str, Json], list[dict[str
 
 
 def optional_list(value: Json, where: str) -> list[Json]:
-    """A list that may be missing or null, which is as good as empty. Nothing else that looks empty is."""
+    """A list; empty if missing or null. Raises `FormatError` for anything else, empty strings and objects included."""
     return [] if value is None else as_list(value, where)
 
 
@@ -74,41 +74,41 @@ def text_or_none(value: Json) -> str | None:
 
 
 def at(value: Json, *keys: str) -> Json:
-    """What stands under a chain of keys, or None where the chain breaks."""
+    """The value at a chain of keys, or None if one is missing."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
 def count(value: Json, *keys: str) -> int | None:
-    """A number of tokens under a chain of keys; None when it is missing or no number."""
+    """The integer at a chain of keys; None if missing or of another type."""
     found = at(value, *keys)
     return found if isinstance(found, int) and not isinstance(found, bool) else None
 
 
 def position(item: dict[str, Json], key: str) -> int:
-    """A place that a stream names; the first where it names none. No reply has more than a few parts."""
+    """The index of a part in a stream event, 0 if missing. Limited, because a list is allocated up to this index."""
     place = item.get(key)
     if place is None:
         return 0
-    if type(place) is not int or not 0 <= place < _MOST:
-        raise FormatError(f"{key} should be the place of a part, and is {place!r:.40}.")
+    if type(place) is not int or not 0 <= place < _MAX_POSITION:
+        raise FormatError(f"{key} should be the index of a part, and is {place!r:.40}.")
     return place
 
 
 def total(*counts: int | None) -> int | None:
-    """The sum of what is known; None when nothing is."""
+    """The sum of the known counts; None if all are unknown."""
     known = [number for number in counts if number is not None]
     return sum(known) if known else None
 
 
 def written(value: Json) -> str:
-    """The one spelling of a JSON object as a tool call's arguments."""
+    """JSON text of a tool call's arguments."""
     return json.dumps(value, ensure_ascii=False)
 
 
 def parsed(arguments: str) -> dict[str, Json] | None:
-    """A tool call's arguments as an object, or None when they are anything else."""
+    """A tool call's arguments as an object, or None if they are not a JSON object."""
     try:
         value = json.loads(arguments, parse_constant=_refuse)
     except (ValueError, RecursionError):

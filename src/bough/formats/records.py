@@ -1,7 +1,7 @@
-"""The lines of bough's own files beside the messages: sessions, turns, and what others call them.
+"""Lines of bough's own files: sessions, turns and external names, beside messages.
 
 `{"session": {…}}`, `{"turn": {…}}` and `{"name": {…}}`, each with the fields that have a value. A line without any of
-these keys is a message in its place.
+these keys is a node.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ KINDS: dict[str, type[SessionInfo] | type[TurnInfo] | type[ExternalName]] = {
     "name": ExternalName,
 }
 DERIVED = {"channel", "channel_id", "cursor"}
-"""What a session's key, and its place in the list, say by themselves."""
+"""Fields that are derived from the session's key or its place in the list."""
 REQUIRED = {"session": ("key",), "turn": ("id", "last_id", "status"), "name": ("kind", "value")}
 NUMBERS = {"revision", "created_at", "updated_at", "started_at", "first_token_at", "finished_at", "context_tokens",
            "input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens"}  # fmt: skip
-ANYTHING = {"extra", "metadata"}
-WORDS = {"title", "directory", "error", "value"}
-"""Fields that take any text; the others go into columns that not every database fills with every character."""
-DEEPEST = 100
+JSON_FIELDS = {"extra", "metadata"}
+FREE_TEXT = {"title", "directory", "error", "value"}
+"""Fields that take any text. The others are plain, because PostgreSQL's TEXT refuses some characters, such as NUL."""
+MAX_DEPTH = 100
 
 
 def encode_record(record: Record) -> dict[str, Json]:
-    """The object of a line."""
+    """Encode a record as the object of a line."""
     if isinstance(record, Node):
         return encode_node(record)
     kind = next(kind for kind, cls in KINDS.items() if isinstance(record, cls))
-    fields = {name: _plain(getattr(record, name)) for name in record.__match_args__ if name not in DERIVED}
+    fields = {name: _encode_field(getattr(record, name)) for name in record.__match_args__ if name not in DERIVED}
     return {kind: {name: field for name, field in fields.items() if field is not None}}
 
 
-def _plain(field: Any) -> Json:
+def _encode_field(field: Any) -> Json:
     if isinstance(field, Usage):
         counts = {name: getattr(field, name) for name in field.__match_args__}
         return {name: count for name, count in counts.items() if count is not None} or None
@@ -49,7 +49,7 @@ def _plain(field: Any) -> Json:
 
 
 def decode_record(item: Json, where: str) -> Record:
-    """The record that `encode_record` wrote. Raises `FormatError`."""
+    """Decode the object of a line. Raises `FormatError`."""
     item = as_dict(item, where)
     kind = next((kind for kind in KINDS if kind in item and "role" not in item), None)
     if kind is None:
@@ -58,7 +58,9 @@ def decode_record(item: Json, where: str) -> Record:
     for name in REQUIRED[kind]:
         if not isinstance(fields.get(name), str):
             raise FormatError(f"{where}.{kind} has no {name}.")
-    known = {name: _read(name, field, where) for name, field in fields.items() if name in KINDS[kind].__match_args__}
+    known = {
+        name: _decode_field(name, field, where) for name, field in fields.items() if name in KINDS[kind].__match_args__
+    }
     if kind == "turn" and known["status"] not in get_args(Status):
         raise FormatError(f"{where}.turn has the status {known['status']!r}, which bough does not know.")
     blank: dict[str, Json] = {"channel": None, "channel_id": None, "head_id": None, "revision": 0}
@@ -67,7 +69,7 @@ def decode_record(item: Json, where: str) -> Record:
     return KINDS[kind](**(known if kind == "name" else blank | known))
 
 
-def _read(name: str, field: Json, where: str) -> Any:
+def _decode_field(name: str, field: Json, where: str) -> Any:
     if name == "usage":
         counts = as_dict(field, f"{where}.usage")
         return Usage(
@@ -86,15 +88,15 @@ def _read(name: str, field: Json, where: str) -> Any:
 def _fits(name: str, field: Json) -> bool:
     if name in NUMBERS:
         return isinstance(field, int) and abs(field) < 2**62
-    if name in ANYTHING:
+    if name in JSON_FIELDS:
         return _is_shallow(field)
-    return field is None or (isinstance(field, str) and (name in WORDS or is_plain(field)))
+    return field is None or (isinstance(field, str) and (name in FREE_TEXT or is_plain(field)))
 
 
 def _is_shallow(field: Json) -> bool:
-    """Whether JSON is nested no deeper than anyone means it to be."""
+    """Whether the depth of nesting is at most `MAX_DEPTH`; deeper JSON would exhaust the stack of `json`."""
     layer, depth = [field], 0
-    while layer and depth <= DEEPEST:
+    while layer and depth <= MAX_DEPTH:
         inside = [list(part.values()) if isinstance(part, dict) else part for part in layer]
         layer = [part for parts in inside if isinstance(parts, list) for part in parts]
         depth += 1

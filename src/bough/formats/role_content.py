@@ -1,7 +1,7 @@
-"""Reads and writes the dialogs that are lists of `{role, content: [block, …]}`: Anthropic, Bedrock and Gemini.
+"""Decode and encode lists of `{role, content: [block, …]}`: the formats of Anthropic, Bedrock and Gemini.
 
-In all three a tool's result is a block in a message of the user, all results of one step stand in one message, and
-empty texts are refused. What differs is in a `Dialect`.
+In all three, a tool result is a block of a user message, all results of one reply are in one message, and empty text is
+refused. A `Dialect` holds the differences.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from bough.model import Block, Json, Media, Message, Other, Role, Text, Thinking
 
 @dataclass(frozen=True)
 class Dialect:
-    """What one provider calls things, and how its blocks are read and written."""
+    """Names of roles and fields, and functions for the blocks, of one provider."""
 
     family: str
     content: str
-    """The key of a message's blocks."""
+    """Key of the list of blocks."""
     roles: Mapping[Role, str]
-    """The wire's name for each role; a tool's results come from the wire's user."""
+    """Wire name of each role; tool results have the wire role of the user."""
     decode_block: Callable[[dict[str, Json], str], Block]
     encode_block: Callable[[ToolCall | ToolResult | Media, Role, Encoder], list[Json]]
     text_block: Callable[[str], dict[str, Json]]
     alternates: bool
-    """Whether two messages of one role in a row are refused."""
+    """Whether the provider refuses two consecutive messages of the same role."""
     older_roles: Mapping[str, Role] = field(default_factory=dict)
-    """Roles that the provider once had and that old histories still show."""
+    """Former wire roles, which old histories still contain."""
 
     def role(self, name: Json, where: str) -> Role:
-        """What a wire role means; a missing one is the user's, as Gemini allows."""
+        """The role of a wire name. A missing one means the user, as in Gemini. Raises `FormatError`."""
         if name is None:
             return "user"
         for role, spelled in self.roles.items():
@@ -53,7 +53,7 @@ def decode_messages(payload: Json, dialect: Dialect, where: str) -> tuple[Messag
 
 
 def decode_message(wire: dict[str, Json], dialect: Dialect, where: str) -> list[Message]:
-    """One wire message as one message, or as several when it holds a tool's results and the user's words."""
+    """Decode a wire message into one message, or several if it has both tool results and user content."""
     role = dialect.role(wire.get("role"), where)
     blocks = decode_content(wire.get(dialect.content), f"{where}.{dialect.content}", dialect.decode_block)
     shell: Json = emptied(wire, dialect.content)
@@ -66,7 +66,7 @@ def decode_message(wire: dict[str, Json], dialect: Dialect, where: str) -> list[
 
 
 def pieces(blocks: list[Block], role: Role) -> list[tuple[Role, list[Block]]]:
-    """Splits the user's blocks where results and words meet. What bough does not know stays with its neighbour."""
+    """Split user blocks into runs of tool results and other content. Unknown blocks stay with their neighbour."""
     if role != "user":
         return [(role, blocks)]
     found: list[tuple[Role, list[Block]]] = []
@@ -86,13 +86,13 @@ def pieces(blocks: list[Block], role: Role) -> list[tuple[Role, list[Block]]]:
 
 
 def encode_messages(messages: Sequence[Message], dialect: Dialect, encoder: Encoder) -> list[Json]:
-    writer = _Writer(dialect, encoder)
+    wire_messages = _MessageEncoder(dialect, encoder)
     for message in encoder.messages(messages):
-        writer.add(message)
-    return writer.wire
+        wire_messages.add(message)
+    return wire_messages.wire
 
 
-class _Writer:
+class _MessageEncoder:
     def __init__(self, dialect: Dialect, encoder: Encoder) -> None:
         self.wire: list[Json] = []
         self._dialect = dialect
@@ -115,26 +115,26 @@ class _Writer:
         self._last_is_native = native or shell == JOINED
 
     def _append(self, item: dict[str, Json], apart: bool = False) -> None:
-        """Adds a wire message; an empty word of the other side parts two of one role that a note keeps from merging."""
+        """Add a wire message, after a placeholder of the other role if the roles must alternate and would not."""
         role = item.get("role") or "user"
-        if self._dialect.alternates and not apart and role != "system" and self._spoke() == role:
-            self._encoder.lose("blank_replaced", "a message between two of one role")
+        if self._dialect.alternates and not apart and role != "system" and self._last_role_but_notes() == role:
+            self._encoder.lose("blank_replaced", "a placeholder between two messages of one role")
             other = self._dialect.roles["user" if role == self._dialect.roles["assistant"] else "assistant"]
             self.wire.append({"role": other, self._dialect.content: [self._dialect.text_block(EMPTY)]})
         self.wire.append(item)
 
-    def _spoke(self) -> str | None:
-        """The role of the last wire message that is no note."""
+    def _last_role_but_notes(self) -> str | None:
+        """The role of the last wire message that is not a system note."""
         return next((item.get("role") or "user" for item in reversed(self.wire) if item.get("role") != "system"), None)
 
     def _wire_role(self, message: Message, shell: Json) -> str:
-        """The role as it was spelled, as long as it still is what the message says."""
+        """The wire role: as received, or by the dialect."""
         if message.role == "system" and self._dialect.roles["system"] == "user":
-            self._encoder.lose("system_as_user", "a note in mid-conversation")
+            self._encoder.lose("system_as_user", "a system message in mid-conversation")
         return shell.get("role") or "user" if isinstance(shell, dict) else self._dialect.roles[message.role]
 
     def _joins(self, role: str, shell: Json, native: bool) -> bool:
-        """Whether a message goes into the wire message before it; two that came apart stay apart."""
+        """Whether a message is merged into the previous wire message. Two that were received apart stay apart."""
         if not self.wire or self._last_role() != role or (native and self._last_is_native):
             return False
         return shell == JOINED or self._dialect.alternates or role == "user"
@@ -180,15 +180,15 @@ class _Writer:
         self.wire[-1] = last
 
     def _filled(self, shell: dict[str, Json], message: Message, blocks: list[Json]) -> dict[str, Json]:
-        """The wire message as it came, with its blocks back in their place."""
+        """The wire message as received, with its blocks filled in."""
         key = self._dialect.content
         if shell.get(key) == "" and len(message.blocks) == 1 and isinstance(message.blocks[0], Text):
             return {**shell, key: message.blocks[0].text}
         return {**shell, key: blocks} if blocks or shell.get(key) else dict(shell)
 
     def _placeholder(self, role: Role, wire_role: str) -> list[Json]:
-        """A word for an empty message without which the dialog would not alternate, or not begin with the user."""
-        spoke = self._spoke()
+        """A placeholder for an empty message, if roles would not alternate or the user would not begin without it."""
+        spoke = self._last_role_but_notes()
         needless = spoke == wire_role or role in ("tool_result", "system")
         if needless or (role == "user" and spoke and not self._dialect.alternates):
             return []

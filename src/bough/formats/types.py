@@ -1,16 +1,15 @@
-"""What every format speaks of: what it read, what it wrote, what was lost and what a provider would refuse.
+"""Types that all formats share: results of decoding and encoding, losses and violations.
 
-How a provider's JSON is kept, in every format alike:
+The provider's own JSON is kept in the same way in every format:
 
-- a block's `raw` is `{family: item}`: the provider's own item, part or tool message, verbatim, under the name of the
-  format it came in (`{"anthropic": {"type": "text", "text": "hi", "cache_control": …}}`);
+- a block's `raw` is `{family: item}`: the provider's item, part or tool message, verbatim, under the name of its
+  format (`{"anthropic": {"type": "text", "text": "hi", "cache_control": …}}`);
 - a message's `envelope` is `{family: shell}`: the wire message with its content emptied (a string becomes `""`, a list
-  becomes `[]`), so that unknown fields, spellings and the shape of the content come back. `{family: "joined"}` says
-  that the message was part of the same wire message as the one before it.
+  becomes `[]`), which preserves unknown fields, spellings and the shape of the content. `{family: "joined"}` marks
+  a message that was part of the same wire message as the one before it.
 
-A format that finds its own family gives the item back as it is; any other format renders the block's own fields.
-Whoever changes a block therefore clears its `raw`, and whoever wants a message merged with its neighbour clears its
-`envelope`.
+A format encodes an item of its own family verbatim, and any other block from the block's own fields. Code that changes
+a block must therefore clear its `raw`; code that merges a message with its neighbour must clear its `envelope`.
 """
 
 from __future__ import annotations
@@ -22,26 +21,26 @@ from typing import Literal, Protocol, TypeAlias, get_args
 from bough.model import Json, Message, Usage
 
 LossCode: TypeAlias = Literal[
-    "dropped_thinking",  # another model's reasoning, which the target would refuse
-    "dropped_signature",  # a proof that only the provider who made it can read
+    "dropped_thinking",  # reasoning of another model, which the target would refuse
+    "dropped_signature",  # a signature that only its own provider can verify
     "dropped_citations",
     "dropped_cache_marker",
-    "dropped_other",  # a block that only its own provider understands
-    "media_unsupported",  # replaced by a line of text that describes it
-    "tool_image_flattened",  # the same, inside a tool's result
-    "error_flag_prefixed",  # a failed result is told by the words "Error: "
-    "order_flattened",  # words that came after a tool call now stand before it
-    "arguments_wrapped",  # arguments that are no JSON object went into one, under "input"
-    "renamed_tool",  # a tool's name did not fit the target's pattern
-    "system_as_user",  # a note in mid-conversation is told by the user
-    "blank_replaced",  # an empty message got a word, because the target refuses empty ones
+    "dropped_other",  # a block of a type that only its own provider has
+    "media_unsupported",  # media replaced by a line of text that describes it
+    "tool_image_flattened",  # like media_unsupported, inside a tool result
+    "error_flag_prefixed",  # a failed result is marked by the prefix "Error: "
+    "order_flattened",  # text after a tool call was moved before it
+    "arguments_wrapped",  # arguments that are not a JSON object were put into one, under "input"
+    "renamed_tool",  # a tool name that did not match the target's pattern
+    "system_as_user",  # a system message in mid-conversation became a user message
+    "blank_replaced",  # an empty message became "(empty)", because the target refuses empty ones
 ]
 LOSS_CODES: tuple[LossCode, ...] = get_args(LossCode)
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """One thing that the target format cannot say. `message` and `block` are positions in what was encoded."""
+    """One thing that the target format cannot express. `message` and `block` are positions in the encoded messages."""
 
     code: LossCode
     detail: str
@@ -51,17 +50,17 @@ class Loss:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One thing that the provider would refuse, by the numbers of the rules in docs/formats.md."""
+    """One thing that the provider would refuse. `rule` is a number in docs/formats.md."""
 
     rule: int
     detail: str
     index: int | None = None
-    """The position in the list of messages, items or contents."""
+    """Position in the list of messages, items or contents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """How a reply came about. Of a request there is only the envelope."""
+    """Metadata of a reply. For a request, only the envelope is set."""
 
     model: str | None = None
     provider: str | None = None
@@ -75,39 +74,43 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
+    """Result of `Format.decode`."""
+
     messages: tuple[Message, ...]
     provenance: Provenance = field(default_factory=Provenance)
 
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
+    """Result of `Format.encode`."""
+
     payload: Json
     losses: tuple[Loss, ...] = ()
 
 
 class Accumulator(Protocol):
-    """Takes a provider's stream, event by event."""
+    """Assembles the reply from the events of a stream."""
 
     def feed(self, event: Json) -> None:
-        """Takes one event, a dict or an SDK's object. Raises `FormatError` when it is not an event of this provider."""
+        """Add one event, a dict or an SDK object. Raises `FormatError` if it is not an event of this provider."""
 
     def reply(self) -> dict[str, Json]:
-        """The reply so far, as the call without streaming would have returned it."""
+        """The reply so far, as a call without streaming returns it."""
 
 
 class Format(Protocol):
-    """The wire shape of one provider."""
+    """The wire format of one provider."""
 
     name: str
 
     def decode(self, payload: Json) -> Decoded:
-        """Messages out of a request's list, one wire message or a whole reply. Raises `FormatError`."""
+        """Decode a request's list, a whole request, one wire message or a reply. Raises `FormatError`."""
 
     def encode(self, messages: Sequence[Message], strict: bool = False) -> Encoded:
-        """The list that goes into a request, and what it cannot say. Raises `FormatError` if strict and lossy."""
+        """Encode messages as the list of a request. Raises `FormatError` if `strict` and something is lost."""
 
     def check(self, payload: Json) -> list[Violation]:
-        """What the provider would refuse: in a request's list, or in a whole request when more is to be checked."""
+        """Violations in a request's list, or in a whole request, which allows more checks. Raises `FormatError`."""
 
     def accumulator(self) -> Accumulator:
-        """A fresh accumulator for one streamed reply."""
+        """A new accumulator for one streamed reply."""

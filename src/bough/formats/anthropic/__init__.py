@@ -27,7 +27,7 @@ DIALECT = Dialect(
 
 
 class Anthropic:
-    """The wire shape of `messages` in a request, and of a reply."""
+    """The format of `messages` in a request, and of a reply."""
 
     name = "anthropic"
 
@@ -72,7 +72,7 @@ def _decode_reply(reply: dict[str, Json], http_id: str | None) -> Decoded:
 
 
 def decode_usage(counts: Json) -> Usage:
-    """The counts of one reply. Anthropic counts what came from the cache apart; elsewhere it is part of the input."""
+    """Token counts of a reply. Anthropic excludes cached tokens from the input; `Usage` includes them."""
     read, written = count(counts, "cache_read_input_tokens"), count(counts, "cache_creation_input_tokens")
     return Usage(
         input_tokens=total(count(counts, "input_tokens"), read, written),

@@ -45,12 +45,12 @@ def _decode_result(item: dict[str, Json], where: str) -> ToolResult:
 def _decode_part(item: dict[str, Json], where: str) -> Text | Media | Other:
     block = decode_block(item, where)
     if isinstance(block, (Text, Media)):
-        return replace(block, raw=None)  # the whole result is kept already
+        return replace(block, raw=None)  # the raw of the whole result includes it
     return block if isinstance(block, Other) else Other(item["type"], {FAMILY: item})
 
 
 def _decode_media(item: dict[str, Json]) -> Media | None:
-    """An image or a document, or None when its source is of a kind that bough does not know."""
+    """An image or a document; None if its source is of an unknown type."""
     source, raw, name = item.get("source"), {FAMILY: item}, text_or_none(item.get("title"))
     kind, mime = item["type"], text_or_none(at(source, "media_type")) or ""
     match at(source, "type"):

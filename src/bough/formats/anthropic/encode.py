@@ -27,7 +27,7 @@ def encode_block(block: ToolCall | ToolResult | Media, role: Role, encoder: Enco
         case ToolResult():
             return [_result(block, encoder)]
         case Media():
-            return [_media(block, encoder) if role == "user" else text_block(encoder.described(block))]
+            return [_media(block, encoder) if role == "user" else text_block(encoder.describe(block))]
 
 
 def _result(result: ToolResult, encoder: Encoder) -> dict[str, Json]:
@@ -36,7 +36,7 @@ def _result(result: ToolResult, encoder: Encoder) -> dict[str, Json]:
         content += _part(part, encoder)
     answers = encoder.ids.result(result.call_id)
     if result.error:
-        # A failed result must not be empty.
+        # Rule 6: a failed result must not be empty.
         content = content or [text_block("error")]
         return {"type": "tool_result", "tool_use_id": answers, "content": content, "is_error": True}
     return {"type": "tool_result", "tool_use_id": answers, "content": content}
@@ -59,7 +59,7 @@ def _part(part: Text | Media | Other, encoder: Encoder) -> list[Json]:
 def _media(media: Media, encoder: Encoder) -> dict[str, Json]:
     source = _source(media)
     if source is None:
-        return text_block(encoder.described(media))
+        return text_block(encoder.describe(media))
     item: dict[str, Json] = {"type": "image" if media.kind == "image" else "document", "source": source}
     if media.name and media.kind == "document":
         item["title"] = media.name
@@ -67,7 +67,7 @@ def _media(media: Media, encoder: Encoder) -> dict[str, Json]:
 
 
 def _source(media: Media) -> dict[str, Json] | None:
-    """Where Anthropic would find the media, or None when it takes no such thing."""
+    """The source of an image or document; None for media that Anthropic does not take."""
     if media.kind not in ("image", "document"):
         return None
     if media.url is not None:

@@ -1,4 +1,4 @@
-"""What Anthropic refuses."""
+"""Rules of Anthropic's Messages API: 1–3, 5, 6, 10 and 13–15 of docs/formats.md."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bough.model import Json
 MAX_MESSAGES = 100_000
 MAX_CACHE_MARKERS = 4
 PREFILLS = re.compile(r"claude-(3|.*-4-[015](-|$)|.*-4-20)")
-"""The models that continue an assistant's message which ends the request."""
+"""Models that continue an assistant message at the end of a request (prefill); later models refuse it."""
 
 
 def check(payload: Json) -> list[Violation]:
@@ -28,7 +28,7 @@ def check(payload: Json) -> list[Violation]:
 
 
 def blocks_of(message: dict[str, Json]) -> list[dict[str, Json]]:
-    """The blocks of a message, also when it is written as a string."""
+    """The blocks of a message, whose content may also be a string."""
     content = message.get("content")
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
@@ -47,6 +47,7 @@ def _wire_message(index: int, message: dict[str, Json]) -> WireMessage:
 
 
 def _check_start(messages: list[dict[str, Json]]) -> list[Violation]:
+    """Rule 5: the user begins. Anthropic merges consecutive messages of one role, so they need not alternate."""
     first = next((message for message in messages if message.get("role") != "system"), None)
     if first is not None and first.get("role") != "user":
         return [Violation(5, "the first message is not the user's", 0)]
@@ -54,6 +55,7 @@ def _check_start(messages: list[dict[str, Json]]) -> list[Violation]:
 
 
 def _check_size(messages: list[dict[str, Json]]) -> list[Violation]:
+    """Rule 15: limits on messages and cache markers."""
     found = []
     if len(messages) > MAX_MESSAGES:
         found.append(Violation(15, f"more than {MAX_MESSAGES} messages"))
@@ -70,7 +72,7 @@ def _nested(message: dict[str, Json]) -> Iterator[dict[str, Json]]:
 
 
 def _check_blank(index: int, message: dict[str, Json], last: bool) -> list[Violation]:
-    """No blank text anywhere, no failed result without content, no empty message but an assistant's last one."""
+    """Rule 6: no blank text, no failed result without content, no empty message except a final assistant message."""
     found = []
     blocks = blocks_of(message)
     if not blocks and not (last and message.get("role") == "assistant"):
@@ -84,17 +86,18 @@ def _check_blank(index: int, message: dict[str, Json], last: bool) -> list[Viola
 
 
 def _check_thinking(index: int, message: dict[str, Json]) -> list[Violation]:
-    """Reasoning goes back with its proof, and only from the assistant."""
+    """Rule 10: thinking has its signature, which is verified, and is the assistant's."""
     found = []
-    proofs = {"thinking": "signature", "redacted_thinking": "data"}
+    signatures = {"thinking": "signature", "redacted_thinking": "data"}
     for block in blocks_of(message):
-        proof = proofs.get(str(block.get("type")))
-        if proof and (not block.get(proof) or message.get("role") != "assistant"):
-            found.append(Violation(10, f"{block['type']} without its {proof}, or not the assistant's", index))
+        signature = signatures.get(str(block.get("type")))
+        if signature and (not block.get(signature) or message.get("role") != "assistant"):
+            found.append(Violation(10, f"{block['type']} without its {signature}, or not the assistant's", index))
     return found
 
 
 def _check_compaction(index: int, message: dict[str, Json]) -> list[Violation]:
+    """Rule 14: a compaction block is the only one and the first, because it replaces everything before it."""
     places = [place for place, block in enumerate(blocks_of(message)) if block.get("type") == "compaction"]
     if places and places != [0]:
         return [Violation(14, "a compaction block is not the one at the start of its message", index)]
@@ -102,7 +105,7 @@ def _check_compaction(index: int, message: dict[str, Json]) -> list[Violation]:
 
 
 def _check_prefill(request: dict[str, Json], messages: list[dict[str, Json]]) -> list[Violation]:
-    """Only a whole request says which model it is for."""
+    """Rule 13: no assistant message at the end. Needs the whole request, because it depends on the model."""
     model = str(request.get("model") or "")
     refuses = "claude" in model and not PREFILLS.search(model)
     if refuses and messages and messages[-1].get("role") == "assistant":

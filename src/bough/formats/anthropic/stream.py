@@ -1,4 +1,4 @@
-"""Anthropic's stream, put together again."""
+"""Assemble a reply from Anthropic's stream."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SET = {"signature_delta": "signature"}
 
 
 class AnthropicStream:
-    """Takes `message_start` … `message_stop`."""
+    """Accumulates the events `message_start` to `message_stop`."""
 
     def __init__(self) -> None:
         self._reply: dict[str, Json] = {}
@@ -37,7 +37,7 @@ class AnthropicStream:
                 raise FormatError(f"The stream reported an error: {event.get('error')}")
 
     def reply(self) -> dict[str, Json]:
-        """A call whose input has not come to its end is left out: half a call must not look like one."""
+        """The reply so far. A call with incomplete input is left out, because it must not be run."""
         blocks = [self._blocks[index] for index in sorted(self._blocks) if index not in self._partial]
         return {**self._reply, "content": blocks}
 
@@ -55,11 +55,11 @@ class AnthropicStream:
         elif kind == "citations_delta":
             block["citations"] = [*(block.get("citations") or []), delta.get("citation")]
         else:
-            # A delta of a later time: what it carries belongs to the block.
+            # A delta of an unknown type: its fields belong to the block.
             block.update({key: value for key, value in delta.items() if key != "type"})
 
     def _close(self, index: int) -> None:
-        """A block is complete: its input, streamed as text, is one JSON object."""
+        """Parse the input of a complete block, which was streamed as JSON text."""
         text = self._partial.pop(index, "")
         if text:
             try:
@@ -71,13 +71,13 @@ class AnthropicStream:
         self._reply.update(as_dict(event.get("delta"), "message_delta.delta"))
         rest = {key: value for key, value in event.items() if key not in ("type", "delta", "usage")}
         self._reply.update(rest)
-        # The counts of the start are the input's, those of the end are the output's; a null says nothing new.
-        news = {key: value for key, value in (event.get("usage") or {}).items() if value is not None}
-        self._reply["usage"] = {**(self._reply.get("usage") or {}), **news}
+        # message_start counts the input and message_delta the output; a null must not overwrite a count.
+        counts = {key: value for key, value in (event.get("usage") or {}).items() if value is not None}
+        self._reply["usage"] = {**(self._reply.get("usage") or {}), **counts}
 
 
 def _index(event: dict[str, Json]) -> int:
     index = event.get("index")
     if not isinstance(index, int):
-        raise FormatError("An event about a block says which one, by its index.")
+        raise FormatError("An event about a block needs its index.")
     return index

@@ -1,7 +1,7 @@
 """Amazon Bedrock's Converse API.
 
-boto3 takes and gives Python bytes where the wire has base64. Inside `raw` they are `{"$bytes": base64}`, and `encode`
-gives bytes back; a base64 string stays the string it was. Media of other providers become bytes, as boto3 wants them.
+boto3 uses Python bytes where the wire has base64. Inside `raw` they are kept as `{"$bytes": base64}`, and `encode`
+restores bytes; a base64 string stays a string. Media of other formats become bytes, as boto3 requires.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from bough.formats.bedrock.decode import decode_block
 from bough.formats.bedrock.encode import encode_block, text_block
-from bough.formats.bedrock.json_bytes import hold, release
+from bough.formats.bedrock.json_bytes import unwrap_bytes, wrap_bytes
 from bough.formats.bedrock.rules import check
 from bough.formats.bedrock.stream import BedrockStream
 from bough.formats.encoder import Encoder
@@ -32,12 +32,12 @@ DIALECT = Dialect(
 
 
 class Bedrock:
-    """The wire shape of `messages` in a Converse request, and of its reply."""
+    """The format of `messages` in a Converse request, and of its reply."""
 
     name = "bedrock"
 
     def decode(self, payload: Json) -> Decoded:
-        payload = hold(plain(payload))
+        payload = wrap_bytes(plain(payload))
         if isinstance(payload, list):
             return Decoded(decode_messages(payload, DIALECT, "messages"))
         payload = as_dict(payload, "A Bedrock payload")
@@ -50,7 +50,7 @@ class Bedrock:
 
     def encode(self, messages: Sequence[Message], strict: bool = False) -> Encoded:
         encoder = Encoder(self.name, ToolIds("a-zA-Z0-9_.:-", 64))
-        return encoder.finish(release(encode_messages(messages, DIALECT, encoder)), strict)
+        return encoder.finish(unwrap_bytes(encode_messages(messages, DIALECT, encoder)), strict)
 
     def check(self, payload: Json) -> list[Violation]:
         return check(payload)
@@ -69,7 +69,7 @@ def _decode_reply(reply: dict[str, Json]) -> Decoded:
         Provenance(
             model=text_or_none(at(reply, "trace", "promptRouter", "invokedModelId")),
             provider="bedrock",
-            # What came from the cache is counted apart; everywhere else it is part of the input.
+            # Bedrock excludes cached tokens from the input; `Usage` includes them.
             usage=Usage(total(count(counts, "inputTokens"), read, written), count(counts, "outputTokens"), read),
             request_id=text_or_none(at(reply, "ResponseMetadata", "RequestId")),
             stop_reason=text_or_none(reply.get("stopReason")),

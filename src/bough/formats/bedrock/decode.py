@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bough.formats.bedrock.json_bytes import held
+from bough.formats.bedrock.json_bytes import wrapped_bytes
 from bough.formats.media import FORMATS, from_base64
 from bough.formats.payload import as_dict, as_list, as_text, at, optional_list, text_or_none, written
 from bough.model import Block, Json, Media, MediaKind, Other, Text, Thinking, ToolCall, ToolResult
@@ -40,7 +40,7 @@ def _kind(item: dict[str, Json]) -> str:
 def _decode_call(item: dict[str, Json], where: str) -> Block:
     call = as_dict(item["toolUse"], f"{where}.toolUse")
     if call.get("type") == "server_tool_use":
-        return Other("server_tool_use", {FAMILY: item})  # answered by the provider itself
+        return Other("server_tool_use", {FAMILY: item})  # the provider answers it, so it needs no result
     call_id = as_text(call.get("toolUseId"), f"{where}.toolUse.toolUseId")
     name = as_text(call.get("name"), f"{where}.toolUse.name")
     return ToolCall(call_id, name, written(call.get("input")), raw={FAMILY: item})
@@ -61,17 +61,17 @@ def _decode_part(item: dict[str, Json], where: str) -> Text | Media | Other:
         return Text(written(item["json"]))
     block = decode_block(item, where)
     if isinstance(block, (Text, Media)):
-        return replace(block, raw=None)  # the whole result is kept already
+        return replace(block, raw=None)  # the raw of the whole result includes it
     return block if isinstance(block, Other) else Other(_kind(item), {FAMILY: item})
 
 
 def _decode_media(kind: MediaKind, item: dict[str, Json]) -> Media | None:
-    """Media by its bytes or its place in S3; None for any other source."""
+    """Media with bytes or an S3 URI; None for any other source."""
     body, raw = item[kind], {FAMILY: item}
     format_name = text_or_none(at(body, "format")) or ""
     mime, name = FORMATS.get(format_name, format_name), text_or_none(at(body, "name"))
     source = at(body, "source", "bytes")
-    data = from_base64(source) if isinstance(source, str) else held(source)
+    data = from_base64(source) if isinstance(source, str) else wrapped_bytes(source)
     if data is not None:
         return Media(kind, mime, data=data, name=name, raw=raw)
     if isinstance(uri := at(body, "source", "s3Location", "uri"), str):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bough.formats.bedrock.json_bytes import hold
+from bough.formats.bedrock.json_bytes import wrap_bytes
 from bough.formats.encoder import Encoder
 from bough.formats.media import NAMES
 from bough.model import Json, Media, Other, Role, Text, ToolCall, ToolResult
@@ -22,8 +22,8 @@ def encode_block(block: ToolCall | ToolResult | Media, role: Role, encoder: Enco
         case ToolResult():
             return [_result(block, encoder)]
         case Media():
-            # Only the user may show something.
-            return _media(block, encoder) if role == "user" else [text_block(encoder.described(block))]
+            # Rule 9: only user messages may have media.
+            return _media(block, encoder) if role == "user" else [text_block(encoder.describe(block))]
 
 
 def _result(result: ToolResult, encoder: Encoder) -> dict[str, Json]:
@@ -42,7 +42,7 @@ def _part(part: Text | Media | Other, encoder: Encoder) -> list[Json]:
         case Text():
             return [text_block(part.text)] if part.text.strip() else []
         case Media(kind="audio"):
-            return [text_block(encoder.described(part))]
+            return [text_block(encoder.describe(part))]
         case Media():
             return _media(part, encoder)[:1]
         case Other():
@@ -54,17 +54,17 @@ def _media(media: Media, encoder: Encoder) -> list[Json]:
     format_name = NAMES.get(media.mime)
     source = _source(media)
     if source is None or format_name is None:
-        return [text_block(encoder.described(media))]
+        return [text_block(encoder.describe(media))]
     if media.kind != "document":
         return [{media.kind: {"format": format_name, "source": source}}]
     name = re.sub(r"[^a-zA-Z0-9\-()\[\] ]+", " ", media.name or "").strip() or "document"
-    # A document is refused without words beside it.
+    # Rule 9: a document is refused without text in the same message.
     return [{"document": {"format": format_name, "name": name, "source": source}}, text_block(f"[document: {name}]")]
 
 
 def _source(media: Media) -> dict[str, Json] | None:
     if media.data:
-        return {"bytes": hold(media.data)}
+        return {"bytes": wrap_bytes(media.data)}
     if media.url and media.url.startswith("s3://"):
         return {"s3Location": {"uri": media.url}}
     return None

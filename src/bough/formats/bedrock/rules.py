@@ -1,4 +1,4 @@
-"""What Bedrock refuses."""
+"""Rules of Bedrock's Converse API: 1–3 and 5–9 of docs/formats.md."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bough.model import Json
 MAX_IMAGES = 20
 MAX_DOCUMENTS = 5
 RESULTS_ALONE = ("mistral.", "meta.", "cohere.", "ai21.")
-"""The makers of models that take no words beside a tool's results."""
+"""Prefixes of models that refuse text beside tool results; their templates have no place for it."""
 
 
 def check(payload: Json) -> list[Violation]:
@@ -44,7 +44,7 @@ def _wire_message(index: int, message: dict[str, Json]) -> WireMessage:
 
 
 def _check_roles(messages: list[dict[str, Json]]) -> list[Violation]:
-    """The user begins and the roles alternate; notes of the system stand between."""
+    """Rule 5: the user begins and the roles alternate, apart from system messages."""
     roles = [(index, message.get("role")) for index, message in enumerate(messages)]
     speaking = [(index, role) for index, role in roles if role != "system"]
     found = []
@@ -57,7 +57,7 @@ def _check_roles(messages: list[dict[str, Json]]) -> list[Violation]:
 
 
 def _check_tools(request: dict[str, Json], messages: list[dict[str, Json]]) -> list[Violation]:
-    """Only a whole request says which tools there are."""
+    """Rule 7: a history with tool blocks needs `toolConfig`. Needs the whole request."""
     used = any(key in block for message in messages for block in _blocks(message) for key in ("toolUse", "toolResult"))
     if request and used and not request.get("toolConfig"):
         return [Violation(7, "the history has tool blocks and the request no toolConfig")]
@@ -65,13 +65,15 @@ def _check_tools(request: dict[str, Json], messages: list[dict[str, Json]]) -> l
 
 
 def _check_mixture(model: str, index: int, message: dict[str, Json]) -> list[Violation]:
+    """Rule 8: no text beside tool results, for some models. Needs the whole request."""
     kinds = {key for block in _blocks(message) for key in block}
     if {"toolResult", "text"} <= kinds and any(maker in model for maker in RESULTS_ALONE):
-        return [Violation(8, f"{model} takes no words beside a tool's results", index)]
+        return [Violation(8, f"{model} takes no text beside tool results", index)]
     return []
 
 
 def _check_blank(index: int, message: dict[str, Json]) -> list[Violation]:
+    """Rule 6: no empty message, blank text or failed result without content."""
     found = []
     if not _blocks(message):
         found.append(Violation(6, "a message without content", index))
@@ -84,6 +86,7 @@ def _check_blank(index: int, message: dict[str, Json]) -> list[Violation]:
 
 
 def _check_media(index: int, message: dict[str, Json]) -> list[Violation]:
+    """Rule 9: limits on images and documents, which are the user's; a document needs text beside it."""
     found = []
     blocks = _blocks(message)
     images = sum("image" in block for block in blocks)
@@ -91,7 +94,7 @@ def _check_media(index: int, message: dict[str, Json]) -> list[Violation]:
     if images > MAX_IMAGES or documents > MAX_DOCUMENTS:
         found.append(Violation(9, f"{images} images and {documents} documents in one message", index))
     if documents and not any("text" in block for block in blocks):
-        found.append(Violation(9, "a document without words beside it", index))
+        found.append(Violation(9, "a document without text beside it", index))
     if (images or documents) and message.get("role") != "user":
         found.append(Violation(9, "images or documents that are not the user's", index))
     return found

@@ -1,4 +1,4 @@
-"""Bedrock's stream, put together again."""
+"""Assemble a reply from Bedrock's stream."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bough.model import Json
 
 
 class BedrockStream:
-    """Takes `messageStart` … `metadata`, as ConverseStream sends them."""
+    """Accumulates the events of ConverseStream, `messageStart` to `metadata`."""
 
     def __init__(self) -> None:
         self._role = "assistant"
@@ -35,7 +35,7 @@ class BedrockStream:
                     raise FormatError(f"The stream reported {kind}: {at(body, 'message')}")
 
     def reply(self) -> dict[str, Json]:
-        """A call whose input has not come to its end is left out: half a call must not look like one."""
+        """The reply so far. A call with incomplete input is left out, because it must not be run."""
         content = [_closed(self._blocks[index]) for index in sorted(self._blocks) if index not in self._unfinished]
         return {"output": {"message": {"role": self._role, "content": content}}, **self._rest}
 
@@ -76,7 +76,7 @@ def _reason(reasoning: dict[str, Json], part: dict[str, Json]) -> None:
 
 
 def _closed(block: dict[str, Json]) -> dict[str, Json]:
-    """The block as the call without streaming gives it: input parsed, cited text in its own kind of block."""
+    """The block as Converse returns it: input parsed, text with citations as citationsContent."""
     if "toolUse" in block:
         return {"toolUse": {**block["toolUse"], "input": _input(block["toolUse"].get("input"))}}
     if "citations" in block:
@@ -95,5 +95,5 @@ def _input(text: Json) -> Json:
 def _index(body: Json) -> int:
     index = at(body, "contentBlockIndex")
     if not isinstance(index, int):
-        raise FormatError("An event about a block says which one, by contentBlockIndex.")
+        raise FormatError("An event about a block needs contentBlockIndex.")
     return index

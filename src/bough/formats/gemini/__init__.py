@@ -28,7 +28,7 @@ DIALECT = Dialect(
 
 
 class Gemini:
-    """The wire shape of `contents` in a request, and of a reply."""
+    """The format of `contents` in a request, and of a reply."""
 
     name = "gemini"
 
@@ -57,7 +57,7 @@ class Gemini:
 
 
 def _decode_reply(reply: dict[str, Json]) -> Decoded:
-    """The first candidate is the reply; the others stay in the envelope."""
+    """Decode the first candidate; the others stay in the envelope."""
     candidates = as_list(reply.get("candidates", []), "reply.candidates")
     first = as_dict(candidates[0], "reply.candidates[0]") if candidates else {}
     messages: list[Message] = []

@@ -1,7 +1,7 @@
-"""Ids for the calls that Gemini sends without one.
+"""Ids for tool calls that Gemini sends without one.
 
-An id is made of the call itself, so the same call has the same id in a reply and in the next request; a result without
-an id takes that of the first open call of its function, which is how Gemini pairs them.
+An id is a hash of the call, so that a call has the same id in a reply and in the next request. A result without an id
+gets the id of the first open call of its function, as Gemini pairs them.
 """
 
 from __future__ import annotations
@@ -14,25 +14,26 @@ from bough.model.values import replace
 
 
 def with_call_ids(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """The messages with an id on every call and result."""
     named = []
     open_calls: list[ToolCall] = []
     for message in messages:
         blocks = message.blocks
         if message.role == "assistant":
-            blocks = _name_calls(blocks)
+            blocks = _add_ids(blocks)
             open_calls = [block for block in blocks if isinstance(block, ToolCall)]
         elif message.role == "tool_result":
-            blocks = tuple(_answer(block, open_calls) for block in blocks)
+            blocks = tuple(_pair(block, open_calls) for block in blocks)
         named.append(replace(message, blocks=blocks))
     return tuple(named)
 
 
-def _name_calls(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+def _add_ids(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
     taken: set[str] = set()
     named: list[Block] = []
     for block in blocks:
         if isinstance(block, ToolCall):
-            call = replace(block, call_id=block.call_id or _coin(block, taken))
+            call = replace(block, call_id=block.call_id or _new_id(block, taken))
             taken.add(call.call_id)
             named.append(call)
         else:
@@ -40,9 +41,9 @@ def _name_calls(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
     return tuple(named)
 
 
-def _coin(call: ToolCall, taken: set[str]) -> str:
-    said = f"{call.name} {call.arguments}".encode("utf-8", "surrogatepass")
-    call_id = first = f"call_{blake2b(said, digest_size=6).hexdigest()}"
+def _new_id(call: ToolCall, taken: set[str]) -> str:
+    content = f"{call.name} {call.arguments}".encode("utf-8", "surrogatepass")
+    call_id = first = f"call_{blake2b(content, digest_size=6).hexdigest()}"
     again = 1
     while call_id in taken:
         again += 1
@@ -50,7 +51,7 @@ def _coin(call: ToolCall, taken: set[str]) -> str:
     return call_id
 
 
-def _answer(block: Block, open_calls: list[ToolCall]) -> Block:
+def _pair(block: Block, open_calls: list[ToolCall]) -> Block:
     if not isinstance(block, ToolResult):
         return block
     for call in open_calls:

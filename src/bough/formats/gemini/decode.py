@@ -17,7 +17,7 @@ SNAKE = {
     "displayName": "display_name",
     "thoughtSignature": "thought_signature",
 }
-"""The other spelling of these keys, which the API and its SDK accept as well."""
+"""The snake_case spelling of these keys, which the API and its SDK accept as well."""
 
 
 def field(item: Json, key: str) -> Json:
@@ -40,14 +40,14 @@ def decode_part(item: dict[str, Json], where: str) -> Block:
 
 def _decode_call(call: dict[str, Json], raw: Json, where: str) -> ToolCall:
     name = as_text(call.get("name"), f"{where}.functionCall.name")
-    # A call may come without an id; the message as a whole then gives it one.
+    # A call may lack an id; `with_call_ids` adds it, because it must be unique in the message.
     return ToolCall(text_or_none(call.get("id")) or "", name, written(call.get("args") or {}), raw=raw)
 
 
 def _decode_response(response: dict[str, Json], raw: Json, where: str) -> ToolResult:
     name = as_text(response.get("name"), f"{where}.functionResponse.name")
     body = response.get("response")
-    content: list[Text | Media | Other] = [Text(_answer(body))]
+    content: list[Text | Media | Other] = [Text(_result_text(body))]
     for value in optional_list(response.get("parts"), f"{where}.functionResponse.parts"):
         part = as_dict(value, f"{where}.functionResponse.parts[]")
         content.append(_decode_media(part, None) or Other(next(iter(part), "empty"), {FAMILY: part}))
@@ -55,8 +55,8 @@ def _decode_response(response: dict[str, Json], raw: Json, where: str) -> ToolRe
     return ToolResult(text_or_none(response.get("id")) or "", tuple(content), error, name, raw=raw)
 
 
-def _answer(body: Json) -> str:
-    """A tool's answer: by convention under one key, else the whole object."""
+def _result_text(body: Json) -> str:
+    """The text of a result: by convention under one key, else the whole object as JSON."""
     if isinstance(body, dict) and len(body) == 1:
         value = next((body[key] for key in ("output", "result", "error") if key in body), None)
         if isinstance(value, str):

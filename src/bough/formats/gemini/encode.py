@@ -9,7 +9,7 @@ from bough.formats.payload import at
 from bough.model import Json, Media, Other, Role, Text, ToolCall, ToolResult
 
 UNSIGNED = "skip_thought_signature_validator"
-"""What Gemini 3 and later accept instead of a signature on a call that they did not make."""
+"""Placeholder signature, which Gemini 3 and later accept on calls of other models (rule 12)."""
 
 
 def text_part(text: str) -> dict[str, Json]:
@@ -23,9 +23,9 @@ def encode_part(block: ToolCall | ToolResult | Media, role: Role, encoder: Encod
         case ToolResult():
             return [_response(block, encoder)]
         case Media() if role in ("user", "assistant"):
-            return [_media(block) or text_part(encoder.described(block))]
+            return [_media(block) or text_part(encoder.describe(block))]
         case Media():
-            return [text_part(encoder.described(block))]
+            return [text_part(encoder.describe(block))]
 
 
 def _call(call: ToolCall, encoder: Encoder) -> dict[str, Json]:
@@ -34,7 +34,7 @@ def _call(call: ToolCall, encoder: Encoder) -> dict[str, Json]:
     if call.call_id:
         body["id"] = call.call_id
     if encoder.calls_in_message > 1:
-        return {"functionCall": body}  # of parallel calls only the first is signed
+        return {"functionCall": body}  # rule 12: only the first of parallel calls is signed
     return {"functionCall": body, "thoughtSignature": UNSIGNED}
 
 
@@ -51,7 +51,7 @@ def _response(result: ToolResult, encoder: Encoder) -> dict[str, Json]:
         elif (media := _media(part)) and "inlineData" in media:
             parts.append(media)
         else:
-            text.append(encoder.described(part, "tool_image_flattened"))
+            text.append(encoder.describe(part, "tool_image_flattened"))
     body: dict[str, Json] = {"name": _name(result, encoder)}
     if result.call_id and _has_id(result, encoder):
         body["id"] = result.call_id
@@ -60,7 +60,7 @@ def _response(result: ToolResult, encoder: Encoder) -> dict[str, Json]:
 
 
 def _name(result: ToolResult, encoder: Encoder) -> str:
-    """Gemini tells results by the name of the function, which is the call's."""
+    """The name of the function, which Gemini requires in a result: that of its call, if known."""
     call = encoder.calls.get(result.call_id)
     name = call.name if call else result.name or result.call_id
     if call and encoder.own(call.raw) is not None:
@@ -69,7 +69,7 @@ def _name(result: ToolResult, encoder: Encoder) -> str:
 
 
 def _has_id(result: ToolResult, encoder: Encoder) -> bool:
-    """Whether the call that this answers went out with an id."""
+    """Whether the call of this result is sent with an id; the result must then have it, and else must not."""
     call = encoder.calls.get(result.call_id)
     item = encoder.own(call.raw) if call else None
     return item is None or bool(at(field(item, "functionCall"), "id"))

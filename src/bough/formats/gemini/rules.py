@@ -1,4 +1,4 @@
-"""What Gemini refuses."""
+"""Rules of Gemini's generateContent: 1–6 and 12 of docs/formats.md."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _wire_message(index: int, content: dict[str, Json]) -> WireMessage:
 
 
 def _key(body: Json) -> str:
-    """What pairs a call with its response: the id where there is one, else the function's name."""
+    """The key that pairs a call with its response: the id if there is one, else the function's name."""
     return str(at(body, "id") or f"function {at(body, 'name')}")
 
 
@@ -48,6 +48,7 @@ def _role(content: dict[str, Json]) -> str:
 
 
 def _check_roles(contents: list[dict[str, Json]]) -> list[Violation]:
+    """Rules 4 and 5: the user begins, the roles alternate, and a call follows a user turn."""
     found = []
     if contents and _role(contents[0]) != "user":
         found.append(Violation(5, "the first content is not the user's", 0))
@@ -66,7 +67,10 @@ def _calls(content: dict[str, Json]) -> list[dict[str, Json]]:
 
 
 def _check_signatures(model: str, contents: list[dict[str, Json]]) -> list[Violation]:
-    """The first call of each step of the current turn is signed: from Gemini 3 on, or once any call is signed."""
+    """Rule 12: the first call of each reply in the current turn has its thought signature.
+
+    Gemini 3 and later refuse requests without it. If the model is unknown, any signature means such a model.
+    """
     version = re.search(r"gemini-(\d+)", model)
     signed = any(field(part, "thoughtSignature") for content in contents for part in _calls(content))
     if not (int(version[1]) >= 3 if version else signed):
@@ -80,7 +84,7 @@ def _check_signatures(model: str, contents: list[dict[str, Json]]) -> list[Viola
 
 
 def _turn_start(contents: list[dict[str, Json]]) -> int:
-    """Where the user last spoke, rather than a tool."""
+    """Index of the newest user content with text, not only tool results."""
     for index in range(len(contents) - 1, -1, -1):
         if _role(contents[index]) == "user" and any("text" in part for part in _parts(contents[index])):
             return index

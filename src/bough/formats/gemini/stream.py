@@ -1,15 +1,15 @@
-"""Gemini's stream, put together again: every chunk is a small reply."""
+"""Assemble a reply from Gemini's stream, whose chunks are partial replies."""
 
 from __future__ import annotations
 
 from bough.formats.payload import as_dict, as_list, plain
 from bough.model import Json
 
-_WORDS = {"text", "thought", "thoughtSignature"}
+_TEXT_KEYS = {"text", "thought", "thoughtSignature"}
 
 
 class GeminiStream:
-    """Takes the chunks of `streamGenerateContent`."""
+    """Accumulates the chunks of `streamGenerateContent`."""
 
     def __init__(self) -> None:
         self._rest: dict[str, Json] = {}
@@ -42,6 +42,6 @@ def _extend(content: dict[str, Json], more: dict[str, Json]) -> None:
 
 
 def _continues(before: dict[str, Json], part: dict[str, Json]) -> bool:
-    """Words go on in the next chunk as long as they are of one kind; a signature closes them."""
-    both_words = "text" in before and "text" in part and before.keys() | part.keys() <= _WORDS
-    return both_words and before.get("thought") == part.get("thought") and "thoughtSignature" not in before
+    """Whether two text parts are one: both are thoughts or neither is, and no signature ends the first."""
+    both_text = "text" in before and "text" in part and before.keys() | part.keys() <= _TEXT_KEYS
+    return both_text and before.get("thought") == part.get("thought") and "thoughtSignature" not in before

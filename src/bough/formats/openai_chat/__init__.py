@@ -1,11 +1,11 @@
-"""OpenAI's Chat Completions, and everything that speaks like them."""
+"""OpenAI's Chat Completions API, and compatible ones."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from bough.formats.encoder import Encoder
-from bough.formats.openai_chat.decode import decode_messages, decode_speaker
+from bough.formats.openai_chat.decode import decode_message, decode_messages
 from bough.formats.openai_chat.encode import encode_messages
 from bough.formats.openai_chat.rules import check
 from bough.formats.openai_chat.stream import ChatStream
@@ -16,7 +16,7 @@ from bough.model import Json, Message, Usage
 
 
 class OpenAIChat:
-    """The wire shape of `messages` in a request, and of a `chat.completion`."""
+    """The format of `messages` in a request, and of a `chat.completion`."""
 
     name = "openai.chat"
 
@@ -44,14 +44,14 @@ class OpenAIChat:
 
 
 def _decode_reply(reply: dict[str, Json], http_id: str | None) -> Decoded:
-    """The first choice is the reply; the others stay in the envelope."""
+    """Decode the first choice; the others stay in the envelope."""
     choices = as_list(reply["choices"], "reply.choices")
     first = as_dict(choices[0], "reply.choices[0]") if choices else {}
     messages: tuple[Message, ...] = ()
     envelope = dict(reply)
     if choices:
         wire = as_dict(first.get("message"), "reply.choices[0].message")
-        messages = (decode_speaker({"role": "assistant", **wire}, "assistant", "reply.choices[0].message"),)
+        messages = (decode_message({"role": "assistant", **wire}, "assistant", "reply.choices[0].message"),)
         shell = {key: value for key, value in first.items() if key != "message"}
         envelope["choices"] = [shell, *choices[1:]]
     counts = reply.get("usage")

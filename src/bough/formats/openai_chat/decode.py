@@ -1,7 +1,7 @@
 """Decode Chat messages.
 
-A message of the wire keeps words, refusal, reasoning, sound and calls in fields of its own. Each becomes a block whose
-`raw` is the field (`{"refusal": "…"}`), and the envelope shows the field emptied.
+A wire message has separate fields for content, refusal, reasoning, audio and calls. Each becomes a block whose `raw` is
+the field (`{"refusal": "…"}`), and the envelope has the field emptied.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from bough.model.values import replace
 FAMILY = "openai.chat"
 ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
 REASONING = ("reasoning_content", "reasoning")
-"""Where servers that speak this format put a model's reasoning, though the format itself has no place for it."""
+"""Fields in which compatible servers return reasoning. The format itself has no field for it."""
 LIFTED: dict[str, Json] = {"refusal": "", "audio": {}, "function_call": {}, **dict.fromkeys(REASONING, "")}
-"""Fields that become blocks, and what the envelope shows in their place."""
+"""Fields that become blocks, and their emptied value in the envelope."""
 
 
 def decode_messages(payload: list[Json]) -> tuple[Message, ...]:
@@ -35,12 +35,12 @@ def decode_messages(payload: list[Json]) -> tuple[Message, ...]:
             continue
         messages += _results(results)
         results = []
-        messages.append(decode_speaker(wire, _role(wire, where), where))
+        messages.append(decode_message(wire, _role(wire, where), where))
     return (*messages, *_results(results))
 
 
 def _results(results: list[ToolResult]) -> list[Message]:
-    """All results that answer one reply, as one message."""
+    """One message of all results of one reply."""
     return [Message("tool_result", tuple(results))] if results else []
 
 
@@ -51,8 +51,8 @@ def _role(wire: dict[str, Json], where: str) -> Role:
     return ROLES[name]
 
 
-def decode_speaker(wire: dict[str, Json], role: Role, where: str) -> Message:
-    """A message of the user, the assistant or the system."""
+def decode_message(wire: dict[str, Json], role: Role, where: str) -> Message:
+    """Decode a message of the user, the assistant or the system."""
     blocks = tuple(_decode_fields(wire, where))
     lifted = {key for block in blocks for key in own(block.raw, FAMILY) or () if key in LIFTED}
     return Message(role, blocks, envelope={FAMILY: emptied(wire, "content", "tool_calls", *lifted)})
@@ -68,7 +68,7 @@ def _decode_fields(wire: dict[str, Json], where: str) -> Iterator[Block]:
     if isinstance(audio := wire.get("audio"), dict):
         yield _decode_audio(audio)
     if (call := wire.get("function_call")) is not None:
-        yield _decode_old_call(as_dict(call, f"{where}.function_call"))
+        yield _decode_function_call(as_dict(call, f"{where}.function_call"))
     for position, call in enumerate(optional_list(wire.get("tool_calls"), f"{where}.tool_calls")):
         yield _decode_call(as_dict(call, f"{where}.tool_calls[{position}]"), f"{where}.tool_calls[{position}]")
 
@@ -100,7 +100,7 @@ def _decode_file(file: dict[str, Json], raw: Json) -> Media | None:
 
 
 def _decode_audio(audio: dict[str, Json]) -> Block:
-    """A spoken answer: its words where the provider sent them."""
+    """The transcript of an audio reply; `Other` if it has none."""
     raw = {FAMILY: {"audio": audio}}
     transcript = audio.get("transcript")
     return Text(transcript, raw=raw) if isinstance(transcript, str) else Other("audio", raw)
@@ -114,8 +114,8 @@ def _decode_call(call: dict[str, Json], where: str) -> ToolCall:
     return ToolCall(call_id, str(body.get("name") or ""), as_text(arguments, f"{where}.{kind}"), raw={FAMILY: call})
 
 
-def _decode_old_call(call: dict[str, Json]) -> ToolCall:
-    """The one call of the time before `tool_calls`; its result is told by the function's name."""
+def _decode_function_call(call: dict[str, Json]) -> ToolCall:
+    """Decode the deprecated `function_call`. Its result refers to it by the function's name."""
     name = str(call.get("name") or "")
     return ToolCall(name, name, str(call.get("arguments") or ""), raw={FAMILY: {"function_call": call}})
 
@@ -124,7 +124,7 @@ def _decode_result(wire: dict[str, Json], where: str) -> ToolResult:
     key = "name" if wire["role"] == "function" else "tool_call_id"
     call_id = as_text(wire.get(key), f"{where}.{key}")
     content = tuple(
-        part if isinstance(part, Other) else replace(part, raw=None)  # the whole result is kept already
+        part if isinstance(part, Other) else replace(part, raw=None)  # the raw of the whole result includes it
         for part in decode_content(wire.get("content"), f"{where}.content", _decode_part)
     )
     return ToolResult(call_id, content, name=text_or_none(wire.get("name")), raw={FAMILY: wire})

@@ -16,19 +16,19 @@ AUDIO = {"audio/wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3", "audio/x-w
 def encode_messages(messages: Sequence[Message], encoder: Encoder) -> list[Json]:
     wire: list[Json] = []
     for message in encoder.messages(messages):
-        speaker = _Speaker(message, encoder)
+        wire_message = _MessageEncoder(message, encoder)
         for block in encoder.blocks(message.blocks):
             if isinstance(block, ToolResult):
                 wire.append(_result(block, encoder))
             else:
-                speaker.add(block)
-        if speaker.speaks(message):
-            wire.append(speaker.message())
+                wire_message.add(block)
+        if wire_message.is_needed(message):
+            wire.append(wire_message.message())
     return wire
 
 
-class _Speaker:
-    """A message of the user, the assistant or the system, field by field."""
+class _MessageEncoder:
+    """Collects the fields of a wire message of the user, the assistant or the system."""
 
     def __init__(self, message: Message, encoder: Encoder) -> None:
         shell = encoder.own(message.envelope)
@@ -49,32 +49,32 @@ class _Speaker:
         self._encoder.lose_marks(block)
         match block:
             case Text():
-                self._say(block)
+                self._add_text(block)
             case ToolCall():
                 self._calls.append(_call(block, self._encoder))
             case Media():
-                self._show(block)
+                self._add_media(block)
             case Thinking():
                 self._encoder.lose("dropped_thinking", "another model's reasoning")
             case Other():
                 self._encoder.lose_other(block.type)
 
-    def speaks(self, message: Message) -> bool:
-        """Whether there is anything to write; a message of results alone has been written already."""
+    def is_needed(self, message: Message) -> bool:
+        """Whether to emit a wire message; a message of tool results alone needs none beside theirs."""
         return self._native or bool(self._content or self._calls) or not message.results
 
     def message(self) -> dict[str, Json]:
-        """The shell with what was lifted out of it; a field whose block is gone stays away."""
+        """The wire message: the shell with its fields filled in. A field whose block was removed is left out."""
         wire = {key: value for key, value in self._shell.items() if value != LIFTED.get(key, ...)}
         wire |= self._lifted
         if self._content or not self._native:
-            wire["content"] = self._words()
+            wire["content"] = self._wire_content()
         if self._calls:
             wire["tool_calls"] = self._calls
         return wire
 
-    def _words(self) -> Json:
-        """The content in the shape that it had; else a string if it is one text, and null beside calls alone."""
+    def _wire_content(self) -> Json:
+        """The content in its received shape; else a string for one text, and null for calls without text."""
         shape = self._shell.get("content")
         if isinstance(shape, list) or len(self._content) > 1 or not self._plain:
             return self._content
@@ -91,15 +91,15 @@ class _Speaker:
         else:
             self._lifted |= item
 
-    def _say(self, block: Text) -> None:
+    def _add_text(self, block: Text) -> None:
         if self._calls and not self._native:
-            self._encoder.lose("order_flattened", "words after a call")
+            self._encoder.lose("order_flattened", "text after a call")
         if block.text or not self._content:
             self._content.append({"type": "text", "text": block.text})
 
-    def _show(self, media: Media) -> None:
+    def _add_media(self, media: Media) -> None:
         part = None if self._assistant or self._shell.get("role") != "user" else _media(media)
-        self._content.append(part or {"type": "text", "text": self._encoder.described(media)})
+        self._content.append(part or {"type": "text", "text": self._encoder.describe(media)})
         self._plain = self._plain and part is None
 
 
@@ -114,18 +114,18 @@ def _result(result: ToolResult, encoder: Encoder) -> dict[str, Json]:
         return kept
     call = encoder.calls.get(result.call_id)
     if call and "function_call" in (encoder.own(call.raw) or {}):
-        return {"role": "function", "name": call.name, "content": encoder.told(result)}
-    return {"role": "tool", "tool_call_id": encoder.ids.result(result.call_id), "content": encoder.told(result)}
+        return {"role": "function", "name": call.name, "content": encoder.result_text(result)}
+    return {"role": "tool", "tool_call_id": encoder.ids.result(result.call_id), "content": encoder.result_text(result)}
 
 
 def _media(media: Media) -> dict[str, Json] | None:
-    """A content part of the user's, or None when Chat has none for it."""
+    """A content part of a user message; None for media that Chat does not take."""
     url = to_url(media)
     if media.kind == "image" and url and not url.startswith(("gs:", "s3:")):
         return {"type": "image_url", "image_url": {"url": url}}
     if media.kind == "audio" and media.data is not None and media.mime in AUDIO:
-        sound = {"data": to_base64(media.data), "format": AUDIO[media.mime]}
-        return {"type": "input_audio", "input_audio": sound}
+        audio = {"data": to_base64(media.data), "format": AUDIO[media.mime]}
+        return {"type": "input_audio", "input_audio": audio}
     if media.kind == "document" and media.data is not None:
         return {"type": "file", "file": {"file_data": url, "filename": media.name or "document"}}
     return None

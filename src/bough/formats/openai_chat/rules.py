@@ -1,4 +1,4 @@
-"""What Chat refuses."""
+"""Rules of Chat Completions: 1, 2, 6 and 15 of docs/formats.md."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ def _wire_message(index: int, message: dict[str, Json]) -> WireMessage:
 
 
 def _check_empty(messages: list[dict[str, Json]]) -> list[Violation]:
-    """An assistant's message may be without words only when it does something else."""
-    says = ("tool_calls", "function_call", "refusal", "audio")
+    """Rule 6: a message without content needs calls, a refusal or audio."""
+    alternatives = ("tool_calls", "function_call", "refusal", "audio")
     return [
-        Violation(6, "a message with neither words nor calls", index)
+        Violation(6, "a message with neither content nor calls", index)
         for index, message in enumerate(messages)
-        if message.get("content") is None and not any(message.get(key) for key in says)
+        if message.get("content") is None and not any(message.get(key) for key in alternatives)
     ]
 
 
 def check_cache_markers(messages: list[dict[str, Json]]) -> list[Violation]:
-    """Rule 15, which both of OpenAI's formats have."""
+    """Rule 15: the limit on cache breakpoints, which both of OpenAI's APIs have."""
     contents = (message.get("content") for message in messages)
     parts = [part for content in contents if isinstance(content, list) for part in content]
     markers = sum(1 for part in parts if isinstance(part, dict) and part.get("prompt_cache_breakpoint"))

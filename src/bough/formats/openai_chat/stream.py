@@ -1,4 +1,4 @@
-"""A streamed chat completion, put together again."""
+"""Assemble a chat completion from its chunks."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from bough.formats.payload import as_dict, as_list, optional_list, plain, positi
 from bough.model import Json
 
 _WHOLE = {"id", "type", "role", "name", "index", "object"}
-"""Fields that a stream may repeat; every other string is a piece to append."""
+"""Strings that a stream may repeat whole; any other string is appended."""
 
 
 class ChatStream:
-    """Takes `chat.completion.chunk`s."""
+    """Accumulates `chat.completion.chunk`s."""
 
     def __init__(self) -> None:
         self._rest: dict[str, Json] = {}
@@ -58,7 +58,7 @@ def _grow(target: dict[str, Json], delta: dict[str, Json]) -> None:
 
 
 def _grow_list(known: list[Json], pieces: list[Json]) -> list[Json]:
-    """Pieces with an index belong to the item of that index; others are items."""
+    """Merge pieces into the items at their index; a piece without an index is a new item."""
     for piece in pieces:
         if piece.get("index") is None:
             known.append(piece)
@@ -71,7 +71,7 @@ def _grow_list(known: list[Json], pieces: list[Json]) -> list[Json]:
 
 
 def _finished(choice: dict[str, Json]) -> dict[str, Json]:
-    """The choice without what only a stream has: the places of its calls."""
+    """The choice without the indexes of calls, which only a stream has."""
     message = dict(choice["message"])
     if isinstance(calls := message.get("tool_calls"), list):
         message["tool_calls"] = [{key: value for key, value in call.items() if key != "index"} for call in calls]

@@ -16,7 +16,7 @@ from bough.model import Json, Message, Usage
 
 
 class OpenAIResponses:
-    """The wire shape of `input` in a request, and of a `response`."""
+    """The format of `input` in a request, and of a `response`."""
 
     name = "openai.responses"
 
@@ -27,7 +27,7 @@ class OpenAIResponses:
         payload = as_dict(payload, "A Responses payload")
         if "input" in payload and "output" not in payload and "type" not in payload:
             rest = {key: value for key, value in payload.items() if key != "input"}
-            return Decoded(decode_items(_listed(payload["input"]), "input"), Provenance(envelope=rest))
+            return Decoded(decode_items(_input_items(payload["input"]), "input"), Provenance(envelope=rest))
         if "output" in payload and "type" not in payload:
             return _decode_reply(payload, http_id)
         return Decoded(decode_items([payload], "input"))
@@ -43,8 +43,8 @@ class OpenAIResponses:
         return ResponsesStream()
 
 
-def _listed(items: Json) -> list[Json]:
-    """A request may say its input as one string of the user's."""
+def _input_items(items: Json) -> list[Json]:
+    """The items of an input, which may also be one string of the user."""
     return [{"role": "user", "content": items}] if isinstance(items, str) else as_list(items, "input")
 
 

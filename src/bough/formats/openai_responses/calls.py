@@ -13,7 +13,7 @@ CALLS = {
     "apply_patch_call": ("apply_patch", ("operation",)),
     "mcp_approval_request": ("mcp_approval", ("server_label", "name", "arguments")),
 }
-"""Calls of built-in tools: what bough calls the tool, and which fields are its arguments."""
+"""Calls of built-in tools: the tool's name in bough, and the fields that are its arguments."""
 OUTPUTS = {
     "function_call_output",
     "custom_tool_call_output",
@@ -26,10 +26,10 @@ OUTPUTS = {
 
 
 def call_key(kind: str, item: dict[str, Json]) -> str | None:
-    """What a call and its output have in common."""
+    """The id that a call and its output share."""
     if kind == "mcp_approval_request":
         return text_or_none(item.get("id"))
     if kind == "mcp_approval_response":
         return text_or_none(item.get("approval_request_id"))
-    # A local shell's output tells its call by `id`; servers send `call_id` as well.
+    # The output of a local shell refers to its call by `id`; some servers send `call_id` as well.
     return text_or_none(item.get("call_id")) or text_or_none(item.get("id"))

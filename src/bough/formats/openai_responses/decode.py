@@ -1,8 +1,8 @@
 """Decode items of the Responses API.
 
-What the model put out in one go is one message of the assistant, one block per item, each with its item as `raw`. The
-outputs that answer it are one message of results. A reply's message says `"reply"` in its envelope: its items are
-in the form in which they came out, which differs a little from the form in which they go in again.
+Consecutive items of the model are one assistant message, one block per item, each with its item as `raw`. Their outputs
+are one tool_result message. The envelope of a reply's message is `"reply"`: its items have some fields that a request
+refuses, and lack some that it requires.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ROLES: dict[str, Role] = {"user": "user", "system": "system", "developer": "syst
 
 
 def decode_output(output: list[Json]) -> tuple[Message, ...]:
-    """What a reply put out, as one message."""
+    """Decode the output of a reply as one message."""
     blocks = [
         _decode_item(as_dict(item, f"reply.output[{at}]"), f"reply.output[{at}]") for at, item in enumerate(output)
     ]
@@ -33,7 +33,7 @@ def decode_output(output: list[Json]) -> tuple[Message, ...]:
 
 
 def decode_items(items: list[Json], where: str) -> tuple[Message, ...]:
-    """The items of a request, taken together as they were said."""
+    """Decode the items of a request, grouped into messages."""
     messages: list[Message] = []
     for position, value in enumerate(items):
         item = as_dict(value, f"{where}[{position}]")
@@ -51,7 +51,7 @@ def decode_items(items: list[Json], where: str) -> tuple[Message, ...]:
 
 
 def _kind(item: dict[str, Json], where: str) -> str:
-    """An item says its type, but a message may leave it out."""
+    """The type of an item. A message may lack it."""
     if "type" not in item and "role" in item:
         return "message"
     return as_text(item.get("type"), f"{where}.type")
@@ -81,7 +81,7 @@ def _decode_item(item: dict[str, Json], where: str) -> Block:
 
 
 def _reasoning_text(item: dict[str, Json], where: str) -> str:
-    """The reasoning itself where the provider shows it, else its summary; empty when it is only sealed."""
+    """The reasoning if the provider returned it, else its summary; empty if it is only encrypted."""
     for key in ("content", "summary"):
         parts = optional_list(item.get(key), f"{where}.{key}")
         if parts:
@@ -90,7 +90,7 @@ def _reasoning_text(item: dict[str, Json], where: str) -> str:
 
 
 def _decode_call(kind: str, item: dict[str, Json], where: str) -> ToolCall | None:
-    """The call that an item is, or None."""
+    """Decode a call; None for other items."""
     raw, call_id = {FAMILY: item}, call_key(kind, item) or ""
     match kind:
         case "function_call":
@@ -101,7 +101,7 @@ def _decode_call(kind: str, item: dict[str, Json], where: str) -> ToolCall | Non
             return ToolCall(call_id, as_text(item.get("name"), f"{where}.name"), arguments, raw=raw)
         case _ if kind in CALLS:
             name, fields = CALLS[kind]
-            # Sorted, because an SDK's object gives the fields in another order than the wire.
+            # Sorted, because SDK objects order the fields differently from the wire.
             arguments = json.dumps(
                 {key: item[key] for key in fields if key in item}, ensure_ascii=False, sort_keys=True
             )
@@ -128,7 +128,7 @@ def _decode_result_content(kind: str, item: dict[str, Json], where: str) -> list
         case _ if output is None:
             return []
     return [
-        part if isinstance(part, Other) else replace(part, raw=None)  # the whole output is kept already
+        part if isinstance(part, Other) else replace(part, raw=None)  # the raw of the whole output includes it
         for part in decode_content(output, f"{where}.output", _decode_content_part)
     ]
 
@@ -167,7 +167,7 @@ def _decode_file(part: dict[str, Json], raw: Json) -> Media | None:
 
 
 def _message_text(content: Json, where: str) -> str:
-    """The words of an assistant's message, refusals included."""
+    """The text of an assistant message, refusals included."""
     return "\n".join(
         part.text for part in decode_content(content, where, _decode_content_part) if isinstance(part, Text)
     )

@@ -22,30 +22,30 @@ OUTPUT_ONLY = {
     "apply_patch_call_output": ("created_by",),
     "custom_tool_call_output": ("created_by", "status"),
 }
-"""Fields that a reply has and a request refuses."""
+"""Fields of a reply that a request refuses."""
 REQUIRED = {"image_generation_call": ("result",), "code_interpreter_call": ("code", "outputs")}
-"""Fields that a reply may leave out and a request must have, null if need be."""
+"""Fields that a reply may lack and a request requires, at least as null."""
 
 
 def encode_items(messages: Sequence[Message], encoder: Encoder) -> list[Json]:
     items: list[Json] = []
     for message in encoder.messages(messages):
         if message.role in ("user", "system"):
-            items.append(_speaker(message, encoder))
+            items.append(_message(message, encoder))
         else:
             items += _output(message, encoder)
     return items
 
 
 def as_input(item: dict[str, Json]) -> dict[str, Json]:
-    """An item of a reply in the form in which a request takes it."""
+    """Convert an item of a reply to the form that a request accepts."""
     kind = str(item.get("type"))
     refused = OUTPUT_ONLY.get(kind, ())
     return {**dict.fromkeys(REQUIRED.get(kind, ())), **{key: item[key] for key in item if key not in refused}}
 
 
-def _speaker(message: Message, encoder: Encoder) -> dict[str, Json]:
-    """A message of the user or the system."""
+def _message(message: Message, encoder: Encoder) -> dict[str, Json]:
+    """Encode a message of the user or the system."""
     shell = encoder.own(message.envelope)
     native = isinstance(shell, dict)
     wire = shell if native else {"role": "user" if message.role == "user" else "developer", "content": ""}
@@ -70,19 +70,19 @@ def _parts(block: Block, encoder: Encoder) -> list[Json]:
         case Text():
             return [_text(block.text)]
         case Media():
-            return [_media(block) or _text(encoder.described(block))]
+            return [_media(block) or _text(encoder.describe(block))]
         case Thinking():
             encoder.lose("dropped_thinking", "another model's reasoning")
         case ToolResult():
-            return [_text(encoder.told(block))]
+            return [_text(encoder.result_text(block))]
         case ToolCall() | Other():
             encoder.lose_other(block.type if isinstance(block, Other) else "tool call of the user")
     return []
 
 
 def _output(message: Message, encoder: Encoder) -> list[Json]:
-    """What the model put out, or the outputs that answer it, item by item."""
-    came_out = encoder.own(message.envelope) == REPLY
+    """Encode an assistant or tool_result message, item by item."""
+    from_reply = encoder.own(message.envelope) == REPLY
     items: list[Json] = []
     for block in encoder.blocks(message.blocks):
         kept = encoder.own(block.raw)
@@ -91,25 +91,25 @@ def _output(message: Message, encoder: Encoder) -> list[Json]:
             continue
         if isinstance(block, ToolCall):
             encoder.ids.keep(block.call_id)
-        items.append(as_input(kept) if came_out else kept)
+        items.append(as_input(kept) if from_reply else kept)
     if message.role == "assistant" and not items:
         encoder.lose("blank_replaced", "an empty message of the assistant")
         items.append({"role": "assistant", "content": EMPTY})
     return items
 
 
-def _item(block: Block, encoder: Encoder, speaker: str) -> list[Json]:
-    """A block of another family; nothing when it cannot be said."""
+def _item(block: Block, encoder: Encoder, role: str) -> list[Json]:
+    """Encode a block of another family; empty if it has no equivalent."""
     encoder.lose_marks(block)
     match block:
         case Text():
-            return [{"role": speaker, "content": block.text}] if block.text.strip() else []
+            return [{"role": role, "content": block.text}] if block.text.strip() else []
         case ToolCall():
             return [_call(block, encoder)]
         case ToolResult():
             return [_result(block, encoder)]
         case Media():
-            return [{"role": speaker, "content": encoder.described(block)}]
+            return [{"role": role, "content": encoder.describe(block)}]
         case Thinking():
             encoder.lose("dropped_thinking", "another model's reasoning")
         case Other():
@@ -118,13 +118,13 @@ def _item(block: Block, encoder: Encoder, speaker: str) -> list[Json]:
 
 
 def _call(call: ToolCall, encoder: Encoder) -> dict[str, Json]:
-    """A call of another family."""
+    """Encode a call of another family."""
     call_id, name = encoder.ids.call(call.call_id), encoder.tool_name(call.name)
     return {"type": "function_call", "call_id": call_id, "name": name, "arguments": call.arguments}
 
 
 def _result(result: ToolResult, encoder: Encoder) -> dict[str, Json]:
-    """A result without an item of its own, as the kind of output that its call asks for."""
+    """Encode a result of another family, as the output type that its call requires."""
     call = encoder.calls.get(result.call_id)
     kind = at(encoder.own(call.raw), "type") if call else None
     call_id = encoder.ids.result(result.call_id)
@@ -136,7 +136,7 @@ def _result(result: ToolResult, encoder: Encoder) -> dict[str, Json]:
             image.pop("detail", None)
             return {"type": "computer_call_output", "call_id": call_id, "output": image}
         case "local_shell_call":
-            return {"type": "local_shell_call_output", "id": call_id, "output": encoder.told(result)}
+            return {"type": "local_shell_call_output", "id": call_id, "output": encoder.result_text(result)}
         case "shell_call":
             outcome = {"type": "exit", "exit_code": 1 if result.error else 0}
             streams = {"stdout": result.text, "stderr": "", "outcome": outcome}
@@ -150,24 +150,24 @@ def _result(result: ToolResult, encoder: Encoder) -> dict[str, Json]:
 
 
 def _result_output(result: ToolResult, encoder: Encoder) -> Json:
-    """Words as a string; with media, a list of parts."""
+    """A string; with media, a list of parts."""
     images: list[Json] = []
     described: list[str] = []
     for part in result.content:
         if isinstance(part, Media):
             item = _media(part)
             if item is None:
-                described.append(encoder.described(part, "tool_image_flattened"))
+                described.append(encoder.describe(part, "tool_image_flattened"))
             else:
                 images.append(item)
-    text = "\n".join(line for line in (encoder.told(result, images=True), *described) if line)
+    text = "\n".join(line for line in (encoder.result_text(result, images=True), *described) if line)
     if not images:
         return text
     return [{"type": "input_text", "text": text}, *images] if text else images
 
 
 def _media(media: Media) -> dict[str, Json] | None:
-    """The part for media of another family, or None when there is none for it."""
+    """The part for media of another family; None for media that Responses does not take."""
     url = to_url(media)
     if media.kind == "image" and url and not url.startswith(("gs:", "s3:")):
         return {"type": "input_image", "image_url": url, "detail": "auto"}

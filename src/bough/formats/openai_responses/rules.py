@@ -1,4 +1,4 @@
-"""What the Responses API refuses."""
+"""Rules of the Responses API: 1, 2, 11, 15 and 17 of docs/formats.md."""
 
 from __future__ import annotations
 
@@ -11,25 +11,26 @@ from bough.formats.payload import request_list
 from bough.formats.types import Violation
 from bough.model import Json
 
-ASKING = {"function_call", "custom_tool_call", *CALLS}
-SPOKEN_TO = {"user", "system", "developer"}
+CALL_TYPES = {"function_call", "custom_tool_call", *CALLS}
+INPUT_ROLES = {"user", "system", "developer"}
 
 
 def check(payload: Json) -> list[Violation]:
     request, items = request_list(payload, "input")
-    # With a previous response the provider holds the calls, so an output without its call is as it should be (17).
+    # Rule 17: with a previous response the provider has the calls, so an output without its call is valid.
     remembered = bool(request.get("previous_response_id") or request.get("conversation"))
     return _check_pairs(items, remembered) + _check_reasoning(items) + check_cache_markers(items)
 
 
 def _check_pairs(items: list[dict[str, Json]], remembered: bool) -> list[Violation]:
+    """Rules 1 and 2: calls and outputs come in pairs, which need not be adjacent."""
     found = []
     waiting: Counter[str] = Counter()
     asked_at: dict[str, int] = {}
     for index, item in enumerate(items):
         kind = str(item.get("type"))
         key = call_key(kind, item)
-        if kind in ASKING and key:
+        if kind in CALL_TYPES and key:
             waiting[key] += 1
             asked_at[key] = index
         elif kind in OUTPUTS and key:
@@ -42,11 +43,11 @@ def _check_pairs(items: list[dict[str, Json]], remembered: bool) -> list[Violati
 
 
 def _check_reasoning(items: list[dict[str, Json]]) -> list[Violation]:
-    """Reasoning is followed by what it led to: an item of the model's."""
+    """Rule 11: a reasoning item is followed by another item of the model, to which it is bound."""
     followed = pairwise([*items, {"role": "user"}])
     return [
         Violation(11, "a reasoning item without the item that followed it", index)
         for index, (item, after) in enumerate(followed)
         if item.get("type") == "reasoning"
-        and (str(after.get("role")) in SPOKEN_TO or str(after.get("type")) in OUTPUTS)
+        and (str(after.get("role")) in INPUT_ROLES or str(after.get("type")) in OUTPUTS)
     ]

@@ -1,7 +1,7 @@
-"""A streamed response, put together again.
+"""Assemble a response from its stream.
 
-The last event holds the whole response. What was streamed before is used when the stream ends early, and for servers
-whose last event leaves the output out.
+The last event holds the whole response. Earlier events are used if the stream ends early, and for servers whose last
+event lacks the output.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _ENDS = ("response.completed", "response.incomplete", "response.failed", "respon
 
 
 class ResponsesStream:
-    """Takes `response.created` … `response.completed`."""
+    """Accumulates the events `response.created` to `response.completed`."""
 
     def __init__(self) -> None:
         self._response: dict[str, Json] = {}
@@ -63,7 +63,7 @@ class ResponsesStream:
 
 
 def _place(item: dict[str, Json], key: str, index: int, part: Json) -> None:
-    """Puts a part where it belongs, without touching the list that the event came with."""
+    """Set a part at its index in a new list, because the old one belongs to an event."""
     parts = list(item.get(key) or [])
     parts[index : index + 1] = [part]
     item[key] = parts

@@ -1,8 +1,8 @@
 """Amazon Q Developer's conversation state.
 
-The payload is a `conversationState`: a history of inputs and answers in strict pairs, and the current input apart. When
-a dialog ends with an answer there is no current input yet, and `currentMessage` is left out. The state's own fields
-(its id, how it was triggered) are kept with the last message that came in it.
+The payload is a `conversationState`: a history of inputs and replies in strict pairs, and the current input apart. If a
+dialog ends with a reply, there is no current input, and `currentMessage` is left out. The state's other fields (its id,
+its trigger) are kept with its last message.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from bough.formats.encoder import Encoder
 from bough.formats.payload import as_dict, at, plain, text_or_none
-from bough.formats.qdeveloper.decode import decode_chat_message, decode_state
+from bough.formats.qdeveloper.decode import decode_message, decode_state
 from bough.formats.qdeveloper.encode import encode_state
 from bough.formats.qdeveloper.rules import check
 from bough.formats.qdeveloper.stream import QDeveloperStream
@@ -21,7 +21,7 @@ from bough.model import Json, Message
 
 
 class QDeveloper:
-    """The wire shape of a `conversationState`, and of an `assistantResponseMessage`."""
+    """The format of a `conversationState`, and of an `assistantResponseMessage`."""
 
     name = "qdeveloper"
 
@@ -37,7 +37,7 @@ class QDeveloper:
         if "assistantResponseMessage" in payload:
             return _decode_reply(payload)
         if "userInputMessage" in payload:
-            return Decoded(tuple(decode_chat_message(payload, "message")))
+            return Decoded(tuple(decode_message(payload, "message")))
         return Decoded(decode_state(payload))
 
     def encode(self, messages: Sequence[Message], strict: bool = False) -> Encoded:
@@ -56,7 +56,7 @@ def _decode_reply(reply: dict[str, Json]) -> Decoded:
     rest = {key: value for key, value in reply.items() if key != "assistantResponseMessage"}
     calls = bool(body.get("toolUses"))
     return Decoded(
-        tuple(decode_chat_message({"assistantResponseMessage": body}, "reply")),
+        tuple(decode_message({"assistantResponseMessage": body}, "reply")),
         Provenance(
             provider="qdeveloper",
             response_id=text_or_none(body.get("messageId")),

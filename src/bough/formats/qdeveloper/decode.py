@@ -17,9 +17,9 @@ CONTEXT = "userInputMessageContext"
 def decode_state(state: dict[str, Json]) -> tuple[Message, ...]:
     messages: list[Message] = []
     for position, item in enumerate(optional_list(state.get("history"), "history")):
-        messages += decode_chat_message(as_dict(item, f"history[{position}]"), f"history[{position}]")
+        messages += decode_message(as_dict(item, f"history[{position}]"), f"history[{position}]")
     if (current := state.get("currentMessage")) is not None:
-        messages += decode_chat_message(as_dict(current, "currentMessage"), "currentMessage")
+        messages += decode_message(as_dict(current, "currentMessage"), "currentMessage")
     if messages and state.keys() != {"history"}:
         messages[-1] = _with_state(messages[-1], emptied(state, "history", "currentMessage"))
     return tuple(messages)
@@ -31,12 +31,12 @@ def _with_state(message: Message, state: dict[str, Json]) -> Message:
     return replace(message, envelope={FAMILY: {**shell, STATE: state}})
 
 
-def decode_chat_message(item: dict[str, Json], where: str) -> list[Message]:
-    """One input or one answer; an input with a tool's results and words is two messages."""
+def decode_message(item: dict[str, Json], where: str) -> list[Message]:
+    """Decode one input or one reply. An input with both tool results and text becomes two messages."""
     if USER in item:
         return _decode_input(item, as_dict(item[USER], f"{where}.{USER}"), f"{where}.{USER}")
     if ASSISTANT in item:
-        return [_decode_answer(item, as_dict(item[ASSISTANT], f"{where}.{ASSISTANT}"), f"{where}.{ASSISTANT}")]
+        return [_decode_reply(item, as_dict(item[ASSISTANT], f"{where}.{ASSISTANT}"), f"{where}.{ASSISTANT}")]
     raise FormatError(f"{where} is neither a {USER} nor an {ASSISTANT}.")
 
 
@@ -54,9 +54,13 @@ def _decode_input(item: dict[str, Json], body: dict[str, Json], where: str) -> l
     envelope = {FAMILY: {**item, USER: shell}}
     if not results:
         return [Message("user", (Text(content), *images), envelope=envelope)]
-    answers = Message("tool_result", tuple(results), any(result.error for result in results), envelope)
+    results_message = Message("tool_result", tuple(results), any(result.error for result in results), envelope)
     words: list[Block] = [Text(content)] if content else []
-    return [answers, Message("user", (*words, *images), envelope={FAMILY: JOINED})] if content or images else [answers]
+    return (
+        [results_message, Message("user", (*words, *images), envelope={FAMILY: JOINED})]
+        if content or images
+        else [results_message]
+    )
 
 
 def _decode_result(item: dict[str, Json], where: str) -> ToolResult:
@@ -77,7 +81,7 @@ def _decode_image(image: Json) -> Media | Other:
     return Media("image", FORMATS.get(format_name, f"image/{format_name}"), data=data, raw={FAMILY: image})
 
 
-def _decode_answer(item: dict[str, Json], body: dict[str, Json], where: str) -> Message:
+def _decode_reply(item: dict[str, Json], body: dict[str, Json], where: str) -> Message:
     blocks: list[Block] = []
     lifted = ["content", "toolUses"]
     if isinstance(reasoning := body.get("reasoningContent"), dict):

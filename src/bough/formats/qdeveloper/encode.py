@@ -13,20 +13,20 @@ IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
 def encode_state(messages: Sequence[Message], encoder: Encoder) -> dict[str, Json]:
-    turns: list[_Input | _Answer] = []
+    wire_messages: list[_Input | _Reply] = []
     state: dict[str, Json] = {"chatTriggerType": "MANUAL", "history": [], "currentMessage": {}}
     for message in encoder.messages(messages):
         shell = encoder.own(message.envelope)
         if isinstance(shell, dict) and STATE in shell:
             state = shell[STATE]
         elif state.get("currentMessage") is None:
-            state = {**state, "currentMessage": {}}  # the dialog went on after that state
-        _add(turns, message, shell, encoder)
-    return _state(state, [turn.wire() for turn in turns])
+            state = {**state, "currentMessage": {}}  # the dialog continued after that state
+        _add(wire_messages, message, shell, encoder)
+    return _state(state, [item.wire() for item in wire_messages])
 
 
 def _state(state: dict[str, Json], wire: list[Json]) -> dict[str, Json]:
-    """The state as it came, with everything but the last input in its history."""
+    """The state as received, with the last input as current message and all others as history."""
     asking = bool(wire) and USER in wire[-1] and state.get("currentMessage") is not None
     payload = {key: value for key, value in state.items() if value is None or key != "currentMessage"}
     history = wire[:-1] if asking else wire
@@ -37,28 +37,28 @@ def _state(state: dict[str, Json], wire: list[Json]) -> dict[str, Json]:
     return payload
 
 
-def _add(turns: list[_Input | _Answer], message: Message, shell: Json, encoder: Encoder) -> None:
+def _add(wire_messages: list[_Input | _Reply], message: Message, shell: Json, encoder: Encoder) -> None:
     native = isinstance(shell, dict) and (USER in shell or ASSISTANT in shell)
-    last = turns[-1] if turns else None
+    last = wire_messages[-1] if wire_messages else None
     if message.role == "assistant":
         if not native and not isinstance(last, _Input):
-            turns.append(_Input(None))  # an answer always has an input, if an empty one
-        turns.append(_Answer(shell if native else None))
+            wire_messages.append(_Input(None))  # rule 16: a reply follows an input, even an empty one
+        wire_messages.append(_Reply(shell if native else None))
     elif not isinstance(last, _Input) or (native and last.native):
-        turns.append(_Input(shell if native else None))
+        wire_messages.append(_Input(shell if native else None))
     if message.role == "system":
-        encoder.lose("system_as_user", "a note in mid-conversation")
+        encoder.lose("system_as_user", "a system message in mid-conversation")
     for block in encoder.blocks(message.blocks):
-        turns[-1].add(block, encoder)
+        wire_messages[-1].add(block, encoder)
 
 
 class _Input:
-    """What goes to the model: words, a tool's results, images."""
+    """An input of the model: text, tool results and images."""
 
     def __init__(self, shell: dict[str, Json] | None) -> None:
         self.native = shell is not None
         self._item = _without_state(shell or {USER: {"content": ""}})
-        self._words: list[str] = []
+        self._texts: list[str] = []
         self._results: list[Json] = []
         self._images: list[Json] = []
 
@@ -71,35 +71,35 @@ class _Input:
                 self._images.append(kept)
             case Text():
                 encoder.lose_marks(block)
-                self._words.append(block.text)
+                self._texts.append(block.text)
             case Media():
-                self._show(block, encoder)
+                self._add_media(block, encoder)
             case _:
                 _lose(block, encoder)
 
     def wire(self) -> dict[str, Json]:
-        body = {**self._item[USER], "content": "\n\n".join(word for word in self._words if word)}
-        if len(self._words) == 1:
-            body["content"] = self._words[0]
+        body = {**self._item[USER], "content": "\n\n".join(text for text in self._texts if text)}
+        if len(self._texts) == 1:
+            body["content"] = self._texts[0]
         if self._results:
             body[CONTEXT] = {**(body.get(CONTEXT) or {}), "toolResults": self._results}
         if self._images:
             body["images"] = self._images
         return {**self._item, USER: body}
 
-    def _show(self, media: Media, encoder: Encoder) -> None:
+    def _add_media(self, media: Media, encoder: Encoder) -> None:
         if media.kind == "image" and media.data and media.mime in IMAGES:
             self._images.append({"format": NAMES[media.mime], "source": {"bytes": to_base64(media.data)}})
         else:
-            self._words.append(encoder.described(media))
+            self._texts.append(encoder.describe(media))
 
 
-class _Answer:
-    """What the model said: words and calls."""
+class _Reply:
+    """A reply of the model: text and calls."""
 
     def __init__(self, shell: dict[str, Json] | None) -> None:
         self._item = _without_state(shell or {ASSISTANT: {"content": ""}})
-        self._words: list[str] = []
+        self._texts: list[str] = []
         self._calls: list[Json] = []
         self._reasoning: dict[str, Json] = {}
 
@@ -115,16 +115,16 @@ class _Answer:
             case Text():
                 encoder.lose_marks(block)
                 if self._calls:
-                    encoder.lose("order_flattened", "words after a call")
-                self._words.append(block.text)
+                    encoder.lose("order_flattened", "text after a call")
+                self._texts.append(block.text)
             case Media():
-                self._words.append(encoder.described(block))
+                self._texts.append(encoder.describe(block))
             case _:
                 _lose(block, encoder)
 
     def wire(self) -> dict[str, Json]:
         shell = {key: value for key, value in self._item[ASSISTANT].items() if key != "reasoningContent" or value != {}}
-        body = {**shell, **self._reasoning, "content": "\n".join(self._words)}
+        body = {**shell, **self._reasoning, "content": "\n".join(self._texts)}
         if self._calls:
             body["toolUses"] = self._calls
         return {**self._item, ASSISTANT: body}
@@ -154,7 +154,7 @@ def _result(result: ToolResult, encoder: Encoder) -> dict[str, Json]:
         if isinstance(part, Text):
             texts.append(part.text)
         elif isinstance(part, Media):
-            texts.append(encoder.described(part, "tool_image_flattened"))
+            texts.append(encoder.describe(part, "tool_image_flattened"))
         else:
             encoder.lose_other(part.type)
     call_id, status = encoder.ids.result(result.call_id), "error" if result.error else "success"

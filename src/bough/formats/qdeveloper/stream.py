@@ -1,4 +1,4 @@
-"""Q Developer's stream, put together again."""
+"""Assemble a reply from Q Developer's stream."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bough.model import Json
 
 
 class QDeveloperStream:
-    """Takes `assistantResponseEvent`s, `toolUseEvent`s and what comes with them."""
+    """Accumulates `assistantResponseEvent`s, `toolUseEvent`s and the other events."""
 
     def __init__(self) -> None:
         self._message: dict[str, Json] = {"content": ""}
@@ -39,7 +39,7 @@ class QDeveloperStream:
                     self._rest[kind] = body
 
     def reply(self) -> dict[str, Json]:
-        """A call whose input has not come to its end is left out: half a call must not look like one."""
+        """The reply so far. A call with incomplete input is left out, because it must not be run."""
         message = dict(self._message)
         finished = [call for call_id, call in self._calls.items() if call_id not in self._unfinished]
         if finished:
