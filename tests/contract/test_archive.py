@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import bough
-from bough import Store, assistant, user
+from bough import ImporterError, Store, assistant, user
 from bough.exporters import jsonl
 from bough.importers import detect
 from bough.model.imported import Archive, ImportResult
@@ -100,7 +100,7 @@ def test_ids_and_keys_in_use_are_left_alone(origin: Store, store: Store, tmp_pat
     store.session("cli:oaks").save_turn([user("mine"), assistant("own")])
     path = exported(origin, tmp_path / "all.jsonl")
     (first, *_) = store.list_messages(ascending=True)
-    text = path.read_text().replace(json.loads(path.read_text().split("\n", 1)[0])["id"], first.id)
+    text = path.read_text().replace(json.loads(path.read_text().split("\n", 2)[1])["id"], first.id)
     path.write_text(text)
     told = brought(store, path)
     assert told.added == 9
@@ -163,3 +163,25 @@ def test_lines_that_make_no_sense_are_skipped(origin: Store, store: Store, tmp_p
     path.write_text(path.read_text() + "\n".join(odd) + "\n")
     told = brought(store, path)
     assert (told.added, len(told.skipped)) == (9, len(odd))
+
+
+def test_an_archive_of_a_newer_version_is_refused_before_anything_is_imported(
+    origin: Store, store: Store, tmp_path: Path
+) -> None:
+    path = exported(origin, tmp_path / "all.jsonl")
+    header, rest = path.read_text().split("\n", 1)
+    assert json.loads(header) == {"archive": {"version": 1}}
+    path.write_text('{"archive": {"version": 2}}\n' + rest)
+    with pytest.raises(ImporterError, match=r"newer bough .version 2, this one reads 1"):
+        brought(store, path)
+    assert (everything(store), store.verify()) == (([], [], [], []), [])
+
+
+def test_an_archive_without_a_version_is_imported(origin: Store, store: Store, tmp_path: Path) -> None:
+    path = exported(origin, tmp_path / "all.jsonl")
+    _, rest = path.read_text().split("\n", 1)
+    path.write_text(rest)
+    assert brought(store, path).added == 9
+    path.write_text('{"archive": {}}\n' + rest)
+    imported = brought(store, path)
+    assert [skipped.reason for skipped in imported.skipped] == ["all.jsonl:1.archive has no version."]

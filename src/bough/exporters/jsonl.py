@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from bough.formats.archive import encode_header
 from bough.formats.records import Record, encode_record
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ OWN = ("bough", "bough:conversation")
 
 def everything(store: Store) -> Iterator[str]:
     """A whole store; a few messages of it are in memory at a time."""
+    yield header()
     yield from map(line, store.list_messages(ascending=True))
     yield from map(line, reversed(store.sessions()))
     yield from map(line, store.list_turns())
@@ -29,6 +31,7 @@ def everything(store: Store) -> Iterator[str]:
 
 def some(store: Store, ids: Sequence[str], branches: bool = False) -> Iterator[str]:
     """The dialogs that lead to these messages, or their whole trees, with the sessions that stand in them."""
+    yield header()
     seen: set[str] = set()
     for node in _nodes(store, ids, branches):
         if node.id not in seen:
@@ -44,6 +47,10 @@ def _nodes(store: Store, ids: Sequence[str], branches: bool) -> Iterator[Node]:
     for id in ids:
         path = store.path(id)
         yield from (tree.node for _, tree in store.forest(path[0].id)[0].walk()) if branches else path
+
+
+def header() -> str:
+    return json.dumps(encode_header()) + "\n"
 
 
 def line(record: Record) -> str:

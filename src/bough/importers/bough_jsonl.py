@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from bough.errors import FormatError
+from bough.errors import FormatError, ImporterError
+from bough.formats.archive import VERSION, decode_version, is_header
 from bough.formats.records import KINDS, decode_record
 from bough.importers.common.files import open_files
 from bough.importers.common.json_reader import Line, json_lines, parse_json_or_none, text_start
@@ -21,9 +22,8 @@ class BoughJSONL:
         first = parse_json_or_none(text_start(path).split("\n", 1)[0])
         if not isinstance(first, dict):
             return False
-        return {"id", "role", "blocks", "time"} <= first.keys() or (
-            len(first) == 1 and bool(KINDS.keys() & first.keys())
-        )
+        is_record = len(first) == 1 and bool(KINDS.keys() & first.keys())
+        return is_record or is_header(first) or {"id", "role", "blocks", "time"} <= first.keys()
 
     def default_paths(self) -> list[Path]:
         return []
@@ -37,14 +37,28 @@ class BoughJSONL:
 def _records(path: Path, name: str) -> Iterator[Record | Skipped]:
     with open_files(path) as files, files.open(name) as stream:
         for line in json_lines(stream, name):
-            yield _record(line) if isinstance(line, Line) else line
+            found = _record(line) if isinstance(line, Line) else line
+            if found is not None:
+                yield found
 
 
-def _record(line: Line) -> Record | Skipped:
+def _record(line: Line) -> Record | Skipped | None:
+    """The record of a line; None for a header. Raises `ImporterError` for the header of a newer archive."""
     try:
+        if is_header(line.value):
+            _check_version(decode_version(line.value, line.place), line.place)
+            return None
         return decode_record(line.value, line.place)
     except FormatError as error:
         return Skipped(line.place, str(error), line.value)
+
+
+def _check_version(version: int, place: str) -> None:
+    if version > VERSION:
+        raise ImporterError(
+            f"{place}: this archive was written by a newer bough (version {version}, this one reads {VERSION}); "
+            "nothing of it was imported. Upgrade bough, then import it again."
+        )
 
 
 IMPORTER: Importer = BoughJSONL()
