@@ -19,6 +19,7 @@ from bench import (
     recent,
     searching,
     startup,
+    walk,
     writers,
 )
 from bench.measure import FULL, QUICK, Measurement
@@ -37,6 +38,7 @@ MEASUREMENTS: dict[str, Measurement] = {
     "history": importing.measure,
     "import": imports.measure,
     "start": startup.measure,
+    "walk": walk.measure,
 }
 
 

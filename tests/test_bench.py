@@ -13,6 +13,7 @@ SUBJECTS = (
     "newest first", "best first", "bytes on disk", "one picture", "one file", "one session", "import bough",
     "PostgreSQL: append", "PostgreSQL: load", "PostgreSQL: 64 sessions",
     "bough --version", "conversations ls", "of Claude Code", "of ChatGPT", "peak memory",
+    "calls into bough: `save_turn`", "calls into bough: `run`",
 )  # fmt: skip
 
 
@@ -33,3 +34,17 @@ def test_a_quick_run_leaves_the_published_table_alone() -> None:
     before = page.read_bytes()
     subprocess.run([sys.executable, "-m", "bench", "--quick", "import"], cwd=ROOT, capture_output=True, check=True)
     assert page.read_bytes() == before
+
+
+def test_the_walk_prints_calls_files_and_a_call_tree() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.walk", "path", "save_turn", "--tree", "3"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^path +\d+ +\d+ +\d+$", done.stdout, re.MULTILINE)
+    assert re.search(r"^save_turn +\d+ +\d+ +\d+$", done.stdout, re.MULTILINE)
+    assert re.search(r"^  Store\.load_path  \(store\.py\)$", done.stdout, re.MULTILINE)
