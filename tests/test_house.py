@@ -1,10 +1,13 @@
-"""The house keeps its rules: what imports what, what is public, what is documented."""
+"""The rules of the code base: what imports what, what is public, what is documented."""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ import pytest
 import bough
 
 SOURCE = Path(bough.__file__).parent
+TESTS = Path(__file__).parent
 
 LAYERS = [
     {"errors", "locations"},
@@ -29,11 +33,11 @@ LAYERS = [
     {"agent"},
     {"__main__", "cli"},
 ]
-"""Each room may use the ones above it, and those beside it."""
+"""Each package or top-level module may import those of its own layer and of the layers above."""
 
 
 def imports(path: Path) -> set[str]:
-    """The rooms of bough that a file imports when it is loaded; what only a type checker sees does not count."""
+    """The packages and top-level modules that a file imports anywhere, except for type checking only."""
     tree = ast.parse(path.read_text("utf-8"))
     hidden = {
         id(inner)
@@ -68,6 +72,68 @@ def test_imports_go_one_way(path: Path) -> None:
     assert imports(path) <= allowed, f"{path.name} imports {imports(path) - allowed}"
 
 
+def modules() -> dict[str, Path]:
+    """The files of bough by their module names."""
+    found = {}
+    for path in SOURCE.rglob("*.py"):
+        parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def statements_at_load(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements that run when a module is imported: not those inside functions or for type checking only."""
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            continue
+        yield node
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            yield from statements_at_load(node.orelse)
+            continue
+        for field in ("body", "orelse", "finalbody"):
+            yield from statements_at_load(getattr(node, field, []))
+        for handler in getattr(node, "handlers", []):
+            yield from statements_at_load(handler.body)
+
+
+def imports_at_load() -> dict[str, set[str]]:
+    """Each module, and the modules of bough that it imports when it is loaded."""
+    files = modules()
+    found: dict[str, set[str]] = {name: set() for name in files}
+    for name, path in files.items():
+        for node in statements_at_load(ast.parse(path.read_text("utf-8")).body):
+            targets = []
+            if isinstance(node, ast.Import):
+                targets = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                inside = [f"{node.module}.{alias.name}" for alias in node.names]
+                targets = [target if target in files else node.module for target in inside]
+            found[name] |= {target for target in targets if target in files} - {name}
+    return found
+
+
+def assert_no_cycle(graph: Mapping[str, set[str]]) -> None:
+    TopologicalSorter(graph).prepare()  # raises CycleError, which names the cycle
+
+
+def test_no_import_cycle_between_modules_at_load_time() -> None:
+    assert_no_cycle(imports_at_load())
+
+
+def test_no_import_cycle_between_packages_at_load_time() -> None:
+    """Between the packages of each folder: those of `bough`, and those of each package in it."""
+    folders: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for module, imported in imports_at_load().items():
+        for target in imported:
+            ours, theirs = module.split("."), target.split(".")
+            common = next((n for n, pair in enumerate(zip(ours, theirs, strict=False)) if len(set(pair)) > 1), 0)
+            if common:
+                folders[".".join(ours[:common])][ours[common]].add(theirs[common])
+    assert {"bough", "bough.db", "bough.db.sqlite", "bough.cli"} <= set(folders)
+    for folder in folders.values():
+        assert_no_cycle(folder)
+
+
 def test_db_has_never_heard_of_a_message_and_formats_do_not_know_the_store() -> None:
     for path in FILES:
         if room(path) == "db":
@@ -93,6 +159,35 @@ def test_edges_do_not_meet_and_importers_never_see_the_store() -> None:
         if here == "importers":
             allowed = {"importers", "formats", "model", "errors", "compress"}
             assert imports(path) <= allowed, path
+
+
+REPEATED: set[str] = {
+    "Chat", "Connection", "Database", "Entry", "Heading", "Key", "Lines", "Log", "Markdown", "Messages", "Place",
+    "Provenance", "Responses", "Run", "Server", "Session", "Spawn", "Step", "Threads", "_Reader", "_Writer",
+}  # fmt: skip
+
+
+def test_no_class_name_is_defined_twice() -> None:
+    places = defaultdict(list)
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(str(path.relative_to(SOURCE)))
+    assert {name: where for name, where in places.items() if len(where) > 1 and name not in REPEATED} == {}
+
+
+ACROSS = {"contract", "properties", "reliability", "postgres"}
+"""Folders of tests about a behaviour of several packages, or of a backend."""
+
+
+def test_tests_mirror_the_source() -> None:
+    packages = {path.parent.relative_to(SOURCE) for path in FILES if path.name == "__init__.py"}
+    folders = {path.parent.relative_to(TESTS) for path in TESTS.rglob("test_*.py")} - {Path()}
+    assert {folder for folder in folders if folder.parts[0] not in ACROSS} <= packages
+    top = {package.name for package in packages if len(package.parts) == 1}
+    tested = {folder.parts[0] for folder in folders}
+    contracts = {path.stem.removeprefix("test_") for path in (TESTS / "contract").glob("test_*.py")}
+    assert top <= tested | contracts
 
 
 def test_every_public_name_is_exported_once_and_documented() -> None:

@@ -21,9 +21,10 @@ import bough
 from bough import Media, Save, Store, user
 from bough.compress import compress
 from bough.db import read_statements
-from bough.db.migrations import APPLICATION_ID, SCHEMA, VERSION
+from bough.db.migrations import SCHEMA, VERSION
 from bough.db.sqlite import files
 from bough.db.sqlite.driver import SQLite, wal_is_safe
+from bough.db.sqlite.schema import APPLICATION_ID
 
 from .checks import assert_sound, reopened, steps, turns_on
 from .crew import alone

@@ -8,7 +8,6 @@ from errno import EIO, EPIPE
 from typing import TextIO
 
 from bough.agent import Answered, Began, Called, Compacted, Event, Outcome, Replied
-from bough.cli.exits import BROKEN_PIPE, STATUSES
 from bough.cli.output import console
 from bough.cli.output.markdown import MarkdownRenderer
 from bough.cli.output.text import one_line, sanitize, truncate
@@ -41,6 +40,8 @@ class RunPrinter:
     @property
     def status(self) -> int:
         """The exit status: 0, that of a broken pipe, or that of another error of stdout."""
+        from bough.cli.exits import BROKEN_PIPE, STATUSES
+
         error = self._failed.get(sys.stdout)
         if error is None:
             return 0

@@ -11,7 +11,6 @@ from typing import Literal, TypeVar
 import apsw
 
 from bough.db import PATIENCE, Row, StrPath, Value, fork_safety, read_statements
-from bough.db.migrations import migrate
 from bough.db.sqlite.errors import DRIVER, translated, translation
 from bough.db.sqlite.files import (
     check_directory,
@@ -22,6 +21,7 @@ from bough.db.sqlite.files import (
     is_network,
     is_writable,
 )
+from bough.db.sqlite.schema import migrate
 from bough.db.sqlite.wal import Log
 from bough.db.sqlite.write_queue import Gate
 from bough.errors import Refused, StorageError

@@ -5,9 +5,9 @@ from __future__ import annotations
 import apsw
 
 from bough.db import PATIENCE
-from bough.db.migrations import migrate
 from bough.db.sqlite.driver import SQLite, set_pragmas
 from bough.db.sqlite.errors import translated
+from bough.db.sqlite.schema import migrate
 from bough.db.sqlite.write_queue import Gate
 
 NAME = ":memory:"
