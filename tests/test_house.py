@@ -162,8 +162,8 @@ def test_edges_do_not_meet_and_importers_never_see_the_store() -> None:
 
 
 REPEATED: set[str] = {
-    "Chat", "Connection", "Database", "Entry", "Heading", "Key", "Lines", "Log", "Markdown", "Messages", "Place",
-    "Provenance", "Responses", "Run", "Server", "Session", "Spawn", "Step", "Threads", "_Reader", "_Writer",
+    "Database", "Deleted", "Entry", "Heading", "Key", "Log", "Place", "Provenance", "Server", "Session", "Spawn",
+    "Threads", "TrashEntry", "_Reader", "_Writer",
 }  # fmt: skip
 
 
