@@ -6,12 +6,12 @@ import sys
 
 
 def main() -> int:
-    """Runs the command line with the arguments of this process; its exit status."""
+    """Run the command line with the arguments of this process; return the exit status."""
     try:
         from bough.cli import main as run
 
         return run(sys.argv[1:])
-    except KeyboardInterrupt:  # before there was anything to interrupt
+    except KeyboardInterrupt:  # while the modules are imported
         return 130
 
 

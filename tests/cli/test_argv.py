@@ -12,7 +12,7 @@ import pexpect  # type: ignore[import-untyped]
 import pytest
 
 import bough
-from bough.cli.argv import meant
+from bough.cli.argv import resolve
 from bough.cli.exits import STATUSES, run, status_of
 from bough.cli.locate import Locator
 from bough.errors import BoughError, Full, Invalid, NotFound
@@ -34,21 +34,21 @@ def test_version_and_help_are_printed_and_succeed(sh: Shell) -> None:
     "words", [["why is the sky blue"], ["-n", "hi"], ["-c", "a1b2c3", "hi"], ["-G", "hi"], ["--", "tree"]]
 )
 def test_a_first_word_that_is_no_command_is_a_prompt(words: list[str]) -> None:
-    assert meant(words, COMMANDS) == ["run", *words]
-    assert meant(["--db", "x.db", *words], COMMANDS) == ["--db", "x.db", "run", *words]
-    assert meant(["--db=x.db", *words], COMMANDS) == ["--db=x.db", "run", *words]
+    assert resolve(words, COMMANDS) == ["run", *words]
+    assert resolve(["--db", "x.db", *words], COMMANDS) == ["--db", "x.db", "run", *words]
+    assert resolve(["--db=x.db", *words], COMMANDS) == ["--db=x.db", "run", *words]
 
 
 @pytest.mark.parametrize("word", ["tre", "serach", "TREE", "conversatins", "list", "rm", "fokr", "version"])
 def test_a_near_miss_of_a_command_is_not_sent_to_a_model(word: str) -> None:
     with pytest.raises(click.UsageError, match="did you mean"):
-        meant([word, "x"], COMMANDS)
+        resolve([word, "x"], COMMANDS)
 
 
 def test_a_command_stays_what_it_is() -> None:
-    assert meant(["tree", "-c"], COMMANDS) == ["tree", "-c"]
-    assert meant(["help", "tree"], COMMANDS) == ["tree", "--help"]
-    assert meant(["--help"], COMMANDS) == ["--help"]
+    assert resolve(["tree", "-c"], COMMANDS) == ["tree", "-c"]
+    assert resolve(["help", "tree"], COMMANDS) == ["tree", "--help"]
+    assert resolve(["--help"], COMMANDS) == ["--help"]
 
 
 def test_every_error_of_bough_has_an_exit_status() -> None:
@@ -76,8 +76,8 @@ def test_a_wrong_option_is_one_line_and_status_2(sh: Shell) -> None:
 def test_an_unknown_command_of_a_group_is_named_with_what_there_is(sh: Shell) -> None:
     done = sh("convo", "lits")
     assert done.status == 2
-    assert "'lits' is no command; did you mean 'list'?" in done.err
-    assert "there are list, show, delete" in sh("convo", "bogus").err
+    assert "'lits' is not a command; did you mean 'list'?" in done.err
+    assert "the commands are list, show, delete" in sh("convo", "bogus").err
     assert sh("db", "bogus").status == 2
 
 
@@ -145,7 +145,7 @@ def test_whatever_goes_wrong_is_one_line_and_a_status(capsys: pytest.CaptureFixt
         (
             ValueError("odd \x1b[2J"),
             70,
-            "bough: This should not happen (ValueError: odd ␛[2J). BOUGH_TRACEBACK=1 shows",
+            "bough: This is a bug in bough (ValueError: odd ␛[2J). BOUGH_TRACEBACK=1 shows",
         ),
         (NotFound("no oak"), 3, "bough: no oak\n"),
         (PermissionError(13, "Permission denied", "a.db"), 1, "bough: a.db: Permission denied\n"),
@@ -168,7 +168,7 @@ def test_a_mistake_of_ours_can_be_traced(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_near_miss_is_asked_about(kept: Shell, ids: dict[str, str]) -> None:
     child = spawn(kept, "serach", "mongolia")
-    child.expect(re.escape("'serach' is no command; did you mean `bough search`? [Y/n]"))
+    child.expect(re.escape("'serach' is not a command; did you mean `bough search`? [Y/n]"))
     child.sendline("")
     child.expect(ids["capital"])
     child.expect(pexpect.EOF)

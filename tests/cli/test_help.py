@@ -66,7 +66,7 @@ def test_an_id_that_begins_with_a_dash_goes_after_two(sh: Shell) -> None:
     assert sh("delete", "--json", "--", "-aB_12").status == 0
     hinted = sh("show", "-aB_12")
     assert hinted.status == 2
-    assert "An id that begins with a dash goes after `--`." in hinted.err
+    assert "An id that starts with a dash goes after `--`." in hinted.err
 
 
 def test_prompts_that_look_like_commands_are_prompts_when_they_are_meant_to_be(sh: Shell) -> None:

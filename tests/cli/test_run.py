@@ -14,7 +14,7 @@ import pytest
 import bough
 from bough.cli import main
 from bough.cli.ask import choose
-from bough.cli.exits import INTERRUPTED, STATUSES, STOPPED, TROUBLES
+from bough.cli.exits import INTERRUPTED, PROVIDER_STATUSES, STATUSES, STOPPED
 from bough.config import Config, load
 from tests.cli.bough_process import Shell
 from tests.cli.talking import REPLIES, Talk, configure, id_in, texts
@@ -239,7 +239,7 @@ def test_a_system_prompt_holds_for_its_conversation(talk: Talk) -> None:
 
 def test_without_any_model_the_error_says_what_to_type(talk: Talk, tmp_path: Path) -> None:
     done = talk("run", "x", BOUGH_MODEL="", BOUGH_CACHE=str(tmp_path / "cache"))
-    assert done.status == TROUBLES["not_found"]
+    assert done.status == PROVIDER_STATUSES["not_found"]
     assert "bough local install" in done.err
     assert done.err.count("\n") == 1
 
@@ -247,13 +247,13 @@ def test_without_any_model_the_error_says_what_to_type(talk: Talk, tmp_path: Pat
 # What goes wrong --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", list(TROUBLES))
+@pytest.mark.parametrize("kind", list(PROVIDER_STATUSES))
 def test_each_trouble_of_a_provider_has_its_line_and_its_status(talk: Talk, kind: str) -> None:
     line = {"error": kind, "message": f"The cause: {kind}."}
     if kind == "cut":
         line = {"blocks": [{"type": "text", "text": "half an answer"}], "cut": 2}  # type: ignore[dict-item]
     done = talk("run", "-m", talk.script(line, name="bad"), "important question")
-    assert done.status == TROUBLES[kind]
+    assert done.status == PROVIDER_STATUSES[kind]
     hint, told = done.err.splitlines()
     assert told.startswith("bough: ")
     with bough.connect(talk.sh.db) as store:
@@ -390,7 +390,7 @@ def test_a_model_that_cannot_be_asked_moves_nobody(talk: Talk) -> None:
     first = id_in(talk("run", "one").err)
     talk("run", "two")
     for words in (("-c", first), ("-n",), ("--session", "other")):
-        assert talk("run", *words, "-m", "nobody:x", "hello").status == TROUBLES["not_found"]
+        assert talk("run", *words, "-m", "nobody:x", "hello").status == PROVIDER_STATUSES["not_found"]
     assert [row["session"] for row in json.loads(talk("sessions", "--json").out)] == [key_of(talk)]
 
 
@@ -398,7 +398,7 @@ def test_a_conversation_with_a_model_that_cannot_be_asked_says_how_to_ask_anothe
     with bough.connect(talk.sh.db) as store:
         store.session("claude-code:old", model="claude-sonnet-4-5").save_turn([bough.user("a"), bough.assistant("b")])
     done = talk("run", "--session", "claude-code:old", "go on")
-    assert done.status == TROUBLES["key"]
+    assert done.status == PROVIDER_STATUSES["key"]
     assert "held with 'claude-sonnet-4-5'; -m NAME uses another model" in done.err
     assert talk("run", "--session", "claude-code:old", "-m", "scripted:script", "go on").out == "Second reply.\n"
     assert talk("run", "--session", "claude-code:old", "and on").status == 0

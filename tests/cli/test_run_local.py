@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from bough.cli.exits import TROUBLES
+from bough.cli.exits import PROVIDER_STATUSES
 from tests.cli.bough_process import Shell
 
 
@@ -29,7 +29,7 @@ def test_without_its_weights_everything_says_what_to_type(sh: Shell, tmp_path: P
     assert "cannot answer yet" in status.out
     assert "bough local install" in status.err
     asked = sh("run", "-m", "local", "hello", **cache)
-    assert asked.status == TROUBLES["not_found"]
+    assert asked.status == PROVIDER_STATUSES["not_found"]
     assert "bough local install" in asked.err
 
 

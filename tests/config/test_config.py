@@ -92,14 +92,14 @@ WRONG = [
     ("[agents.critic]\nsytem = 'x'", r":2: .* Did you mean 'agents.critic.system'\?"),
     ("[nothing.like.it]\nat = 1", r":1: 'nothing.like' is not a key of the configuration\.$"),
     ("agents = 3", r":1: 'agents' is not a key"),
-    ("[run]\nmax_steps = '7'", r":2: run.max_steps is a whole number, not '7'\."),
-    ("[run]\nmax_steps = true", r"run.max_steps is a whole number, not True\."),
-    ("[run]\ntimeout = 0", r"run.timeout is more than zero, not 0\."),
-    ("[run]\nmodel = 3", r"run.model is a text in quotes, not 3\."),
-    ("[run]\ntools = [1]", r"run.tools is a list of texts"),
-    ("[mcp.files]\ncommand = 'server'", r":2: mcp.files.command is a list of texts"),
-    ("[providers.mine]\ntype = 'opneai'", r"type is one of openai, openai.responses, anthropic, not 'opneai'"),
-    ("[providers.mine]\napi_key = 3", r"api_key is a text in quotes, not what is there"),
+    ("[run]\nmax_steps = '7'", r":2: run.max_steps must be a whole number, not '7'\."),
+    ("[run]\nmax_steps = true", r"run.max_steps must be a whole number, not True\."),
+    ("[run]\ntimeout = 0", r"run.timeout must be greater than zero, not 0\."),
+    ("[run]\nmodel = 3", r"run.model must be a string in quotes, not 3\."),
+    ("[run]\ntools = [1]", r"run.tools must be a list of strings"),
+    ("[mcp.files]\ncommand = 'server'", r":2: mcp.files.command must be a list of strings"),
+    ("[providers.mine]\ntype = 'opneai'", r"type must be one of openai, openai.responses, anthropic, not 'opneai'"),
+    ("[providers.mine]\napi_key = 3", r"api_key must be a string in quotes, not the present value"),
     ("[run\n", r"line 1"),
 ]
 
@@ -155,7 +155,7 @@ def test_setting_refuses_what_it_cannot_do_and_changes_nothing(tmp_path: Path) -
     file = tmp_path / "config.toml"
     file.write_text('[run]\nsystem = """\nmodel = 3\n"""\n')
     for name, text, told in [
-        ("run.system", "short", "only you can change"),
+        ("run.system", "short", "cannot be changed automatically"),
         ("run.modle", "x", "Did you mean 'run.model'"),
         ("run.max_steps", "many", "whole number"),
     ]:

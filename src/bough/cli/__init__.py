@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Does what the words on the command line say; the exit status, as docs/cli.md lists them."""
+    """Run one command line; return the exit status, as listed in docs/cli.md."""
     words = list(sys.argv[1:] if argv is None else argv)
     if words == ["--version"]:
         import bough
 
-        print(f"bough {bough.__version__}")  # nothing else is imported: scripts ask this often
+        print(f"bough {bough.__version__}")  # scripts run this often: import nothing else
         return 0
     try:
         import click  # noqa: F401

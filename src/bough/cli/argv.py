@@ -1,4 +1,4 @@
-"""What the first words of a command line mean: a command, or a prompt."""
+"""Decide whether a command line starts with a command or with a prompt."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Collection
 
 import click
 
-WITH_VALUE = ("--db", "--config")
-WITHOUT = ("-h", "--help", "--version")
-OTHERS_SAY = {
+GLOBAL_OPTIONS = ("--db", "--config")
+GLOBAL_FLAGS = ("-h", "--help", "--version")
+FOREIGN_COMMANDS = {
     "list": "conversations list",
     "history": "conversations list",
     "print": "show",
@@ -22,50 +22,50 @@ OTHERS_SAY = {
     "resume": "run --resume",
     "version": "--version",
 }
-"""What other programs call our commands."""
+"""Names of commands in other programs, and ours."""
 
 
-def meant(args: list[str], commands: Collection[str], *, asks: bool = True) -> list[str]:
-    """The words, with `run` before a prompt or its flags. `asks` about what is nearly a command, or raises."""
-    place = after_globals(args)
-    if place == len(args) or args[place] in WITHOUT or args[place] in commands:
+def resolve(args: list[str], commands: Collection[str], *, asks: bool = True) -> list[str]:
+    """Insert `run` before a prompt. With `asks`, confirm a misspelt command, or raise `click.UsageError`."""
+    index = first_word(args)
+    if index == len(args) or args[index] in GLOBAL_FLAGS or args[index] in commands:
         return args
-    word = args[place]
+    word = args[index]
     if word == "help":
-        return [*args[:place], *args[place + 1 :], "--help"]
-    if asks and (near := near_miss(word, commands)):
-        return [*args[:place], *_asked(word, near, args[place + 1 :])]
-    return [*args[:place], "run", *args[place:]]
+        return [*args[:index], *args[index + 1 :], "--help"]
+    if asks and (near := similar_command(word, commands)):
+        return [*args[:index], *_confirm(word, near, args[index + 1 :])]
+    return [*args[:index], "run", *args[index:]]
 
 
-def after_globals(args: list[str]) -> int:
-    """The place of the first word that is not an option of `bough` itself."""
-    place = 0
-    while place < len(args) and args[place].partition("=")[0] in WITH_VALUE:
-        place += 1 if "=" in args[place] else 2
-    return min(place, len(args))
+def first_word(args: list[str]) -> int:
+    """Index of the first word that is not an option of `bough` itself."""
+    index = 0
+    while index < len(args) and args[index].partition("=")[0] in GLOBAL_OPTIONS:
+        index += 1 if "=" in args[index] else 2
+    return min(index, len(args))
 
 
-def near_miss(word: str, commands: Collection[str]) -> str | None:
-    """The command that somebody who typed this single word probably meant."""
+def similar_command(word: str, commands: Collection[str]) -> str | None:
+    """The command of which this word is probably a misspelling or another program's name."""
     low = word.lower()
     if low.startswith("-") or not low.isalpha():
         return None
     if low in commands:
         return low
-    if low in OTHERS_SAY:
-        return OTHERS_SAY[low]
+    if low in FOREIGN_COMMANDS:
+        return FOREIGN_COMMANDS[low]
     from difflib import get_close_matches
 
     return next(iter(get_close_matches(low, commands, 1, 0.75)), None)
 
 
-def _asked(word: str, near: str, rest: list[str]) -> list[str]:
-    asked = f"{word!r} is no command; did you mean `bough {near}`?"
+def _confirm(word: str, near: str, rest: list[str]) -> list[str]:
+    question = f"{word!r} is not a command; did you mean `bough {near}`?"
     prompt = "To ask a model, write: bough run " + " ".join([word, *rest])
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise click.UsageError(f"{asked} {prompt}")
-    if click.confirm(asked, default=True, err=True):
+        raise click.UsageError(f"{question} {prompt}")
+    if click.confirm(question, default=True, err=True):
         return [*near.split(), *rest]
     click.echo(prompt, err=True)
     raise click.exceptions.Exit(2)

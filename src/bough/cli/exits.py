@@ -1,4 +1,4 @@
-"""How a command ends: every error is one line on stderr and a documented exit status."""
+"""Exit statuses. Every error is one line on stderr and a documented status."""
 
 from __future__ import annotations
 
@@ -32,18 +32,26 @@ STATUSES = {
     "corrupt": 32,
     "full": 33,
 }
-"""The code of an error → the exit status. A subclass whose code is not listed has the status of its parent."""
-TROUBLES = {"key": 21, "rate_limit": 22, "down": 23, "refused": 24, "not_found": 25, "context_too_long": 26, "cut": 27}
-"""The kind of a provider's trouble → the exit status; any other kind has that of `provider`."""
+"""Exit status by the code of an error. A code that is not listed has the status of its parent class."""
+PROVIDER_STATUSES = {
+    "key": 21,
+    "rate_limit": 22,
+    "down": 23,
+    "refused": 24,
+    "not_found": 25,
+    "context_too_long": 26,
+    "cut": 27,
+}
+"""Exit status by the kind of a provider's error; other kinds have that of `provider`."""
 STOPPED = 28
-"""A limit of steps or of time ended the turn."""
+"""A limit on steps or time ended the turn."""
 USAGE, UNEXPECTED, INTERRUPTED, BROKEN_PIPE = 2, 70, 130, 141
 
 
 def status_of(error: BoughError) -> int:
-    """The exit status of an error: its own, or that of the nearest of its parents that has one."""
-    if isinstance(error, ProviderError) and error.kind in TROUBLES:
-        return TROUBLES[error.kind]
+    """The exit status of an error, or of its nearest parent class that has one."""
+    if isinstance(error, ProviderError) and error.kind in PROVIDER_STATUSES:
+        return PROVIDER_STATUSES[error.kind]
     for cls in type(error).__mro__:
         if (code := getattr(cls, "code", None)) in STATUSES:
             return STATUSES[code]
@@ -51,7 +59,7 @@ def status_of(error: BoughError) -> int:
 
 
 def run(command: click.Command, words: Sequence[str]) -> int:
-    """Runs a command with these words. Nothing that goes wrong shows a traceback."""
+    """Run a command line; return the exit status. No error shows a traceback, unless `$BOUGH_TRACEBACK` is set."""
     sys.stdout, sys.stderr = writable(sys.stdout), writable(sys.stderr)
     try:
         if instruction := os.environ.get("_BOUGH_COMPLETE"):
@@ -66,11 +74,11 @@ def run(command: click.Command, words: Sequence[str]) -> int:
         return BROKEN_PIPE
     except OSError as error:
         close_stdout()
-        return tell(f"The output could not be written: {error.strerror}.", "error", STATUSES["error"])
+        return report(f"The output could not be written: {error.strerror}.", "error", STATUSES["error"])
 
 
 def writable(stream: TextIO | None) -> TextIO:
-    """A stream that takes every text; nowhere, if the process was started without it."""
+    """A stream that accepts all text; the null device if the process was started without this stream."""
     if stream is None:
         return open(os.devnull, "w", encoding="utf-8")
     if isinstance(stream, TextIOWrapper):
@@ -79,7 +87,7 @@ def writable(stream: TextIO | None) -> TextIO:
 
 
 def close_stdout() -> None:
-    """Python would complain about the same once more when it flushes at its end."""
+    """Redirect stdout to the null device, because Python flushes it at exit and would report the error again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
@@ -95,33 +103,33 @@ def invoke(command: click.Command, words: Sequence[str]) -> int:
         print(file=sys.stderr)
         return INTERRUPTED
     except click.ClickException as error:
-        return tell(usage(error), "usage", error.exit_code, as_json)
+        return report(usage_message(error), "usage", error.exit_code, as_json)
     except BoughError as error:
-        return tell(str(error), error.code, status_of(error), as_json)
+        return report(str(error), error.code, status_of(error), as_json)
     except BrokenPipeError:
         raise
     except OSError as error:
-        named = f"{error.filename}: " if error.filename else ""
-        return tell(f"{named}{error.strerror or error}", "error", STATUSES["error"], as_json)
+        file = f"{error.filename}: " if error.filename else ""
+        return report(f"{file}{error.strerror or error}", "error", STATUSES["error"], as_json)
     except Exception as error:
         if os.environ.get("BOUGH_TRACEBACK"):
             raise
-        found = f"This should not happen ({type(error).__name__}: {error}). BOUGH_TRACEBACK=1 shows where it did."
-        return tell(found, "unexpected", UNEXPECTED, as_json)
+        message = f"This is a bug in bough ({type(error).__name__}: {error}). BOUGH_TRACEBACK=1 shows the traceback."
+        return report(message, "unexpected", UNEXPECTED, as_json)
 
 
-def usage(error: click.ClickException) -> str:
-    """What was wrong with the words, and where to read on."""
+def usage_message(error: click.ClickException) -> str:
+    """A usage error in one line, with the help page to read."""
     context = getattr(error, "ctx", None)
-    said = " ".join(error.format_message().split())
+    message = " ".join(error.format_message().split())
     if isinstance(error, click.NoSuchOption) and not error.option_name.startswith("--"):
-        said += " (An id that begins with a dash goes after `--`.)"
-    said += "" if said.endswith((".", "?", ")")) else "."
-    return f"{said} See `{context.command_path} --help`." if context else said
+        message += " (An id that starts with a dash goes after `--`.)"
+    message += "" if message.endswith((".", "?", ")")) else "."
+    return f"{message} See `{context.command_path} --help`." if context else message
 
 
-def tell(message: str, code: str, status: int, as_json: bool = False) -> int:
-    """Says on stderr what went wrong; the status."""
+def report(message: str, code: str, status: int, as_json: bool = False) -> int:
+    """Write an error on stderr; return the status."""
     if as_json:
         print(json.dumps({"error": {"code": code, "message": message}}), file=sys.stderr)
     else:

@@ -1,4 +1,4 @@
-"""Which store: the one that is named, or the nearest."""
+"""Locate the store and the configuration that a command uses."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from bough.store import Store
 
 POINTER = ".bough"
-"""The file that says which store is meant, for the directory it lies in and all below it."""
+"""File that names the store of its directory and of all directories below."""
 
 
 @value
 class StoreLocation:
-    """A store, and who says so."""
+    """A store's file or URL, and the flag, variable or file that names it."""
 
     where: str
     source: str
@@ -32,7 +32,7 @@ class StoreLocation:
 
 
 class Locator:
-    """What the command line says of where things are: `--db` and `--config`."""
+    """Finds and opens the store and the configuration, from `--db` and `--config`."""
 
     def __init__(self, db: str | None = None, config: str | None = None) -> None:
         self.db = db
@@ -40,7 +40,7 @@ class Locator:
         self._settings: Config | None = None
 
     def settings(self) -> Config:
-        """The configuration in force. Raises `ConfigError`."""
+        """The configuration, loaded once. Raises `ConfigError`."""
         if self._settings is None:
             from bough.config import load
 
@@ -48,12 +48,12 @@ class Locator:
         return self._settings
 
     def find(self) -> StoreLocation:
-        """The store that is meant. Raises `Invalid` for a `.bough` file that names none, and `ConfigError`."""
+        """The store to use. Raises `Invalid` for a `.bough` file that names none, and `ConfigError`."""
         if self.db:
             return StoreLocation(self.db, "--db")
         if named := os.environ.get("BOUGH_DB"):
             return StoreLocation(named, "$BOUGH_DB")
-        if pointer := nearest_pointer(Path(here())):
+        if pointer := nearest_pointer(Path(working_directory())):
             return StoreLocation(read_pointer(pointer), str(pointer))
         if configured := (setting := self.settings().setting("db.path")).value:
             return StoreLocation(configured, setting.origin)
@@ -62,19 +62,19 @@ class Locator:
         return StoreLocation(str(default_path()), "the user's data directory")
 
     def store(self) -> Store:
-        """Opens the store, making the file if there is none."""
+        """Open the store; create its file if there is none. Raises what `bough.connect` raises."""
         return self._open(self.find())
 
     def existing(self, *, missing_ok: bool = False) -> Store:
-        """Opens the store to look at it; where there is none yet, an empty one that leaves no file.
+        """Open the store without creating a file: where there is none, an empty store in memory.
 
-        Raises `NotFound` for a file that was named and is not there, unless it may be missing.
+        Raises `NotFound` for a missing file that `--db` names, unless `missing_ok`, and what `bough.connect` raises.
         """
         found = self.find()
         if found.path is None or found.path.exists():
             return self._open(found)
         if self.db and not missing_ok:
-            raise NotFound(f"There is no store at {self.db!r}; check the name. `bough run` makes one.")
+            raise NotFound(f"There is no store at {self.db!r}; check the name. `bough run` creates one.")
         return self._open(StoreLocation(":memory:", found.source))
 
     def _open(self, found: StoreLocation) -> Store:
@@ -85,21 +85,21 @@ class Locator:
         return connect(found.where, namespace=self.settings().get("db.namespace"))
 
 
-def here() -> str:
-    """The directory where the command line stands. Raises `NotFound` when it was deleted under it."""
+def working_directory() -> str:
+    """The working directory. Raises `NotFound` when it was deleted."""
     try:
         return os.getcwd()
     except FileNotFoundError:
-        raise NotFound("This directory was deleted; change to another one.") from None
+        raise NotFound("The working directory was deleted; change to another one.") from None
 
 
 def nearest_pointer(directory: Path) -> Path | None:
-    """The `.bough` file of this directory, or of the nearest above it that has one."""
+    """The `.bough` file of this directory, or of its nearest parent that has one."""
     return next((file for above in (directory, *directory.parents) if (file := above / POINTER).is_file()), None)
 
 
 def read_pointer(pointer: Path) -> str:
-    """The store that a `.bough` file names: one line with a path or URL, or TOML with `[db] path`."""
+    """The store named by a `.bough` file: one line with a path or URL, or TOML with `[db] path`."""
     text = pointer.read_text("utf-8").strip()
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     if len(lines) == 1 and "=" not in lines[0]:

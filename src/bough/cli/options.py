@@ -1,4 +1,4 @@
-"""Options and arguments that several commands share."""
+"""Options and argument types that several commands share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bough.store import Store
 
 MOST = 50
-"""How many sessions a shell offers."""
+"""Sessions offered by shell completion, at most."""
 CLI = cli_key("")
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -28,13 +28,13 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 
 
 def examples(*lines: str) -> str:
-    """Command lines for the end of a help page."""
+    """The examples at the end of a help page."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
 @value
 class Extent:
-    """How much of a list of conversations is shown."""
+    """Values of the options that limit a list of conversations."""
 
     limit: int | None
     subagents: bool
@@ -42,7 +42,7 @@ class Extent:
 
 
 def extent_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`-n`, `--all`, `--subagents` and `--full`, given to the command as one `extent`."""
+    """Add `-n`, `--all`, `--subagents` and `--full` to a command, as its argument `extent`."""
 
     @wraps(function)
     def command(*args: Any, limit: int, everything: bool, subagents: bool, full: bool, **more: Any) -> Any:
@@ -50,33 +50,33 @@ def extent_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     for option in (
         click.option("--full", is_flag=True, help="On a terminal, do not fold the middle of long conversations."),
-        click.option("--subagents", is_flag=True, help="Show what subagents have done too."),
+        click.option("--subagents", is_flag=True, help="Include subagents."),
         click.option("--all", "everything", is_flag=True, help="All conversations."),
-        limit_option(20, "How many conversations."),
+        limit_option(20, "Number of conversations."),
     ):
         command = option(command)
     return command
 
 
-def limit_option(default: int, help: str = "How many.") -> Callable[[F], F]:
-    """`-n N`."""
+def limit_option(default: int, help: str = "Number of rows.") -> Callable[[F], F]:
+    """The option `-n N`."""
     number = click.IntRange(min=1)
     return click.option("-n", "--limit", metavar="N", type=number, default=default, show_default=True, help=help)
 
 
-def _put(ctx: click.Context, parameter: click.Parameter, given: str | None) -> None:
+def _set_location(ctx: click.Context, parameter: click.Parameter, given: str | None) -> None:
     if given is not None:
         setattr(ctx.find_root().obj, parameter.name or "", given)
 
 
 def store_options(function: F) -> F:
-    """`--db` and `--config` after the command's name too, where people look for them."""
-    hidden: dict[str, Any] = {"hidden": True, "expose_value": False, "callback": _put, "type": click.Path()}
+    """Accept `--db` and `--config` after the command's name too."""
+    hidden: dict[str, Any] = {"hidden": True, "expose_value": False, "callback": _set_location, "type": click.Path()}
     return click.option("--db", **hidden)(click.option("--config", **hidden)(function))
 
 
-class Name(click.ParamType):  # type: ignore[type-arg]  # older clicks have no type arguments
-    """The id of a message or the key of a session; the shell completes it from the store."""
+class RefType(click.ParamType):  # type: ignore[type-arg]  # older clicks have no type arguments
+    """The id of a message or the key of a session, with shell completion from the store."""
 
     name = "id"
 
@@ -84,19 +84,19 @@ class Name(click.ParamType):  # type: ignore[type-arg]  # older clicks have no t
         self.ids, self.keys = ids, keys
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
-        return offered(
+        return completions(
             ctx, incomplete, lambda store: self._messages(store, incomplete) + self._sessions(store, incomplete)
         )
 
     def _messages(self, store: Store, incomplete: str) -> list[tuple[str, str]]:
-        """The messages that begin like this; without a beginning, those where sessions stand."""
+        """Messages whose id starts like this; for an empty word, the heads of sessions."""
         if not self.ids:
             return []
         heads = [info.head_id for info in store.sessions(limit=MOST) if info.head_id]
         return [(one.id, one.words) for one in store.headlines(store.find_ids(incomplete) if incomplete else heads)]
 
     def _sessions(self, store: Store, incomplete: str) -> list[tuple[str, str]]:
-        """The sessions, by their keys; for who has begun to type a short name, by those."""
+        """Sessions by key; for a word that is not empty, by short name too."""
         if not self.keys:
             return []
         known = [(info.key, info.title or "session") for info in store.sessions(limit=MOST)]
@@ -104,34 +104,34 @@ class Name(click.ParamType):  # type: ignore[type-arg]  # older clicks have no t
         return known + short if incomplete else known
 
 
-class Deleted(click.ParamType):  # type: ignore[type-arg]
-    """What is in the trash; the shell completes it from there."""
+class TrashType(click.ParamType):  # type: ignore[type-arg]
+    """The name of an entry of the trash, with shell completion."""
 
     name = "name"
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
-        return offered(ctx, incomplete, lambda store: [(entry.id, entry.reason or "") for entry in store.trash()])
+        return completions(ctx, incomplete, lambda store: [(entry.id, entry.reason or "") for entry in store.trash()])
 
 
-def offered(
+def completions(
     ctx: click.Context, incomplete: str, known: Callable[[Store], Sequence[tuple[str, str]]]
 ) -> list[CompletionItem]:
-    """What of the store goes on from what was typed: names, and what each is."""
+    """The names from the store that start with the typed word, with a description of each."""
     from click.shell_completion import CompletionItem
 
     found: list[CompletionItem] = []
-    with suppress(Exception), locator_of(ctx).existing() as store:  # a shell has no place for an error
-        for name, said in known(store):
+    with suppress(Exception), locator_of(ctx).existing() as store:  # shell completion cannot show an error
+        for name, description in known(store):
             if name.startswith(incomplete) and name.isprintable():
-                found.append(CompletionItem(name, help=truncate(one_line(said), 60)))
+                found.append(CompletionItem(name, help=truncate(one_line(description), 60)))
     return found
 
 
-MESSAGE, SESSION, MESSAGE_OR_SESSION = Name(keys=False), Name(ids=False), Name()
+MESSAGE, SESSION, MESSAGE_OR_SESSION = RefType(keys=False), RefType(ids=False), RefType()
 
 
 def locator_of(ctx: click.Context) -> Locator:
-    """Where the command line says that things are, also while a shell is completing."""
+    """The locator of this command line, also during shell completion."""
     from bough.cli.locate import Locator
 
     root = ctx.find_root()

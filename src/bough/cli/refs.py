@@ -1,4 +1,4 @@
-"""From what people type to what is meant: a message by its id or the beginning of it, or a session by its name."""
+"""Resolve the messages and sessions that users name: ids, unique prefixes of ids, and session names."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def session_key(store: Store, name: str | None) -> str | None:
 
 
 def message_id(store: Store, name: str) -> str:
-    """The whole id of a message; of a session, the message where it stands. Raises `NotFound` and `Ambiguous`."""
+    """The full id of a message, or of a session's head. Raises `NotFound` and `Ambiguous`."""
     session = find_session(store, name)
     if session is not None:
         if session.head_id is None:
-            raise NotFound(f"Session {session.key!r} is empty: nothing was said in it yet.")
+            raise NotFound(f"Session {session.key!r} is empty.")
         return session.head_id
     found = store.find_id(name)
     if found is None:
@@ -41,11 +41,11 @@ def message_id(store: Store, name: str) -> str:
 
 
 def latest_id(store: Store) -> str:
-    """Where the conversation stands that was last held, subagents' aside. Raises `NotFound`."""
+    """The head of the session last used, without those of subagents. Raises `NotFound`."""
     session = next((info for info in store.sessions(delegates=False, limit=50) if info.head_id), None)
     if session is not None and session.head_id is not None:
         return session.head_id
     trees = store.outline(limit=1, subagents=False)
     if not trees:
-        raise NotFound("No conversation to show: nothing has been said yet.")
+        raise NotFound("No conversation to show: the store is empty.")
     return trees[0].newest.id

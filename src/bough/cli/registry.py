@@ -1,7 +1,7 @@
-"""The commands, by name. A command's module is imported when the command runs, not before.
+"""Table of the commands. A command's module is imported when the command runs.
 
 To add one: write `cli/commands/NAME.py` with a click command called `command`, and a row in `COMMANDS`. A module with
-several commands names the one that is meant, as `module:attribute`.
+several commands names one of them as `module:attribute`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bough.cli.argv import WITH_VALUE, WITHOUT, meant, near_miss
+from bough.cli.argv import GLOBAL_FLAGS, GLOBAL_OPTIONS, resolve, similar_command
 from bough.cli.locate import Locator
 
 if TYPE_CHECKING:
@@ -21,39 +21,39 @@ if TYPE_CHECKING:
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 COMMANDS = {
-    "run": ("run", "Ask, in this directory's conversation; it continues where it left off."),
-    "chat": ("chat", "Talk, turn after turn; `run` can go on with it, and the other way round."),
+    "run": ("run", "Ask a question in this directory's conversation."),
+    "chat": ("chat", "Chat in this directory's conversation."),
     "conversations": ("conversations", "List, show, delete, clean, restore, title and label conversations."),
     "tree": ("tree", "Draw conversations as trees, or the tree of one message."),
-    "show": ("show", "Print the dialog that leads to a message, or where a session stands."),
-    "search": ("search", "Find what was said, by its words."),
-    "sessions": ("sessions", "List the names that conversations go by."),
+    "show": ("show", "Print the dialog up to a message, or of a session."),
+    "search": ("search", "Search all messages by words."),
+    "sessions": ("sessions", "List sessions."),
     "stats": ("stats", "Show tokens and cost, by model, day and session."),
-    "fork": ("fork", "Make a new session that stands at any message."),
+    "fork": ("fork", "Create a session that continues from any message."),
     "title": ("title", "Give a conversation a title."),
-    "label": ("label", "Put a label on a message."),
+    "label": ("label", "Label a message."),
     "delete": ("delete", "Delete messages or sessions; they go to the trash."),
-    "restore": ("restore", "List what is in the trash, or bring it back."),
-    "clean": ("clean", "Move conversations that were not used for long to the trash."),
-    "import": ("import_", "Bring in conversations of other programs; what is known is not brought in twice."),
+    "restore": ("restore", "List the trash, or restore from it."),
+    "clean": ("clean", "Move old conversations to the trash."),
+    "import": ("import_", "Import conversations of other programs, each message once."),
     "export": ("export", "Write conversations as jsonl, md, html, or a provider's messages."),
-    "db": ("db", "Look after the store: path, verify, backup, copy, vacuum, migrate."),
-    "mcp": ("mcp", "Serve an agent to other programs, as a tool over MCP."),
-    "local": ("local", "Fetch the model that answers without a key and without a network."),
-    "config": ("config", "Show what is settled, and where each value comes from."),
+    "db": ("db", "Maintain the store: path, verify, backup, copy, vacuum, migrate."),
+    "mcp": ("mcp", "Serve an agent as a tool over MCP."),
+    "local": ("local", "Install the embedded model, which needs no key and no network."),
+    "config": ("config", "Show the settings, and where each value comes from."),
     "doctor": ("doctor", "Check the store, the disk, the configuration and the models."),
-    "completion": ("completion", "Print the script that completes commands, ids and names in your shell."),
+    "completion": ("completion", "Print the completion script for your shell."),
 }
-"""Name → module and one line of help, in the order in which `bough --help` lists them."""
+"""Module and one line of help of each command, in the order of `bough --help`."""
 
 SECTIONS = {
     "run": "Ask",
     "conversations": "Look",
     "fork": "Change",
     "import": "In and out",
-    "db": "Look after",
+    "db": "Maintain",
 }
-"""The first command of each part of that list."""
+"""The first command of each section of `bough --help`."""
 
 ALIASES = {
     "conversation": "conversations",
@@ -62,11 +62,11 @@ ALIASES = {
     "conv": "conversations",
     "ls": "conversations",
 }
-"""What a command is called too."""
+"""Other names of the commands."""
 
 
 class Commands(click.Group):
-    """A group that knows its commands by name only; `default` is called when no command is named."""
+    """A group that imports its commands on demand; `default` runs when no command is named."""
 
     def __init__(
         self,
@@ -93,16 +93,16 @@ class Commands(click.Group):
         return found
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        names_none = args[0].startswith("-") and args[0] not in WITHOUT if args else not ctx.resilient_parsing
+        names_none = args[0].startswith("-") and args[0] not in GLOBAL_FLAGS if args else not ctx.resilient_parsing
         return super().parse_args(ctx, [self.default, *args] if self.default and names_none else args)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in {*self.rows, *self.aliases} and not ctx.resilient_parsing:
-            near = near_miss(args[0], {*self.rows, *self.aliases})
-            hint = f"; did you mean {near!r}?" if near else f"; there are {', '.join(self.rows)}."
-            raise click.UsageError(f"{args[0]!r} is no command{hint}", ctx)
+            near = similar_command(args[0], {*self.rows, *self.aliases})
+            hint = f"; did you mean {near!r}?" if near else f"; the commands are {', '.join(self.rows)}."
+            raise click.UsageError(f"{args[0]!r} is not a command{hint}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -118,21 +118,21 @@ class Commands(click.Group):
 
 
 class Root(Commands):
-    """`bough`: its first word may also be the beginning of a prompt."""
+    """`bough`, whose first word may also start a prompt."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        completing = ctx.resilient_parsing  # for a shell; then nobody can be asked
-        words = meant(args, {*self.rows, *self.aliases}, asks=not completing)
+        completing = ctx.resilient_parsing  # shell completion cannot ask a question
+        words = resolve(args, {*self.rows, *self.aliases}, asks=not completing)
         return super().parse_args(ctx, words if words or completing else ["--help"])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """What a first word may become: a command, or a flag of `bough` or of `bough run`."""
+        """Completions of the first word: commands, and flags of `bough` and `bough run`."""
         found = super().shell_complete(ctx, incomplete)
         run = self.get_command(ctx, "run")
         if run is None or not incomplete.startswith("-"):
             return found
         flags = run.shell_complete(click.Context(run, parent=ctx), incomplete)
-        return found + [flag for flag in flags if flag.value not in (*WITHOUT, *WITH_VALUE)]
+        return found + [flag for flag in flags if flag.value not in (*GLOBAL_FLAGS, *GLOBAL_OPTIONS)]
 
 
 def _root(ctx: click.Context, db: str | None, config: str | None) -> None:
@@ -154,15 +154,15 @@ ROOT = Root(
     sections=SECTIONS,
     callback=click.pass_context(_root),
     help="Every conversation with an AI, kept; any point of it, a place to start again.\n\n"
-    'A first word that is no command is a prompt: bough "why is the sky blue" is bough run "why is the sky blue".',
-    epilog="bough COMMAND --help says more. Exit statuses and files: docs/cli.md.",
+    'A first word that is not a command starts a prompt: bough "why is the sky blue" runs bough run "why…".',
+    epilog="bough COMMAND --help shows the options of a command. Exit statuses and files: docs/cli.md.",
     params=[
         click.Option(["--db"], metavar="PATH", type=click.Path(), help="The store: a file, or postgresql://…"),
         click.Option(
             ["--config"],
             metavar="FILE",
             type=click.Path(),
-            help="The configuration, instead of the usual config.toml.",
+            help="The configuration, instead of the default config.toml.",
         ),
         click.Option(
             ["--version"],
@@ -170,7 +170,7 @@ ROOT = Root(
             expose_value=False,
             is_eager=True,
             callback=_version,
-            help="Say which bough this is.",
+            help="Print the version.",
         ),
     ],
 )

@@ -1,7 +1,7 @@
-"""Every key that `config.toml` may have: its type, its default, and what it is for.
+"""Table of the keys of `config.toml`: type, default, and description.
 
-This table is the authority: `load` checks against it, `bough config` shows it, and docs/configuration.md is printed
-from it. A `*` stands for a name that the user chooses.
+`load` checks against this table, and `bough config` and docs/configuration.md are generated from it. A `*` stands for a
+name that the user chooses.
 """
 
 from __future__ import annotations
@@ -15,65 +15,65 @@ Kind: TypeAlias = Literal["text", "path", "integer", "number", "boolean", "list"
 
 @value
 class Key:
-    """One thing that can be configured."""
+    """A configuration key."""
 
     name: str
     kind: Kind
     about: str
     default: Any = None
     variable: str | None = None
-    """The environment variable that has precedence over the file."""
+    """The environment variable that takes precedence over the file."""
     secret: bool = False
-    """Never shown, only that it is there."""
+    """Whether the value is hidden in all output."""
     choices: tuple[str, ...] = ()
 
 
 KEYS = (
-    Key("db.path", "path", "Where conversations are kept: a file, or a `postgresql://` URL.", variable="BOUGH_DB"),
-    Key("db.namespace", "text", "Whose conversations, on a PostgreSQL server that keeps those of several; "
-        "`?namespace=…` in the URL says the same.", variable="BOUGH_NAMESPACE"),
-    Key("run.model", "text", "Who answers: `openai:NAME`, `anthropic:NAME`, `PROVIDER:NAME`, `local`, `local:PATH`, "
-        "`scripted:FILE`. Without it: the provider whose API key is in the environment, else `local`.",
+    Key("db.path", "path", "The store: a file, or a `postgresql://` URL.", variable="BOUGH_DB"),
+    Key("db.namespace", "text", "The namespace on a PostgreSQL server that several users share; "
+        "equal to `?namespace=…` in the URL.", variable="BOUGH_NAMESPACE"),
+    Key("run.model", "text", "The model: `openai:NAME`, `anthropic:NAME`, `PROVIDER:NAME`, `local`, `local:PATH`, "
+        "`scripted:FILE`. Default: the provider whose API key is in the environment, else `local`.",
         variable="BOUGH_MODEL"),
-    Key("run.agent", "text", "The agent of `[agents.NAME]` that answers when `-a` names none."),
+    Key("run.agent", "text", "The agent of `[agents.NAME]` to use without `-a`."),
     Key("run.system", "text", "The system prompt."),
-    Key("run.max_tokens", "integer", "How long a reply may get, in tokens."),
-    Key("run.max_steps", "integer", "How many times the model may be asked in one turn, tools included.", 20),
-    Key("run.timeout", "number", "How many seconds one turn may take."),
-    Key("run.budget", "integer", "How many tokens of the dialog a request may hold; else the model's window."),
-    Key("run.tools", "list", "The MCP servers, or `SERVER.TOOL`s, that the model may use; without it, all of them."),
-    Key("run.agents", "list", "The agents of `[agents.NAME]` that the model may hand tasks to; without it, none."),
-    Key("run.options", "table", "Goes into every request as it is: `temperature` and the like."),
-    Key("conversation.max_age_days", "integer", "How old a session gets before `conversations clean` offers it.", 30),
-    Key("conversation.max_messages", "integer", "A session with more messages than this is compacted before a turn."),
-    Key("conversation.compact_at", "number", "A session is compacted before its dialog takes more than this: a share "
-        "of the model's window, as 0.8, or so many tokens. Without it, nothing is compacted by itself."),
-    Key("conversation.keep_turns", "integer", "How many of the newest turns a compaction leaves as they are.", 5),
-    Key("agents.*.model", "text", "Who answers, as `run.model`."),
-    Key("agents.*.system", "text", "The agent's system prompt."),
-    Key("agents.*.description", "text", "What the agent is for: a caller over MCP reads it."),
+    Key("run.max_tokens", "integer", "Longest reply, in tokens."),
+    Key("run.max_steps", "integer", "Most requests to the model in one turn.", 20),
+    Key("run.timeout", "number", "Longest duration of a turn, in seconds."),
+    Key("run.budget", "integer", "Most tokens of dialog in a request. Default: the model's context window."),
+    Key("run.tools", "list", "The MCP servers, or `SERVER.TOOL`s, that the model may use. Default: all."),
+    Key("run.agents", "list", "The agents of `[agents.NAME]` that the model may delegate tasks to. Default: none."),
+    Key("run.options", "table", "Added to every request unchanged: `temperature` and the like."),
+    Key("conversation.max_age_days", "integer", "Age at which `conversations clean` lists a session, in days.", 30),
+    Key("conversation.max_messages", "integer", "Number of messages above which a session is compacted before a turn."),
+    Key("conversation.compact_at", "number", "Size of the dialog above which a session is compacted before a "
+        "turn: a fraction of the model's context window, as 0.8, or a number of tokens. Default: never."),
+    Key("conversation.keep_turns", "integer", "Number of newest turns that a compaction keeps.", 5),
+    Key("agents.*.model", "text", "As `run.model`."),
+    Key("agents.*.system", "text", "As `run.system`."),
+    Key("agents.*.description", "text", "Purpose of the agent, shown to callers, also over MCP."),
     Key("agents.*.tools", "list", "As `run.tools`."),
-    Key("agents.*.agents", "list", "The agents that this one may hand tasks to."),
+    Key("agents.*.agents", "list", "The agents that this one may delegate tasks to."),
     Key("agents.*.max_tokens", "integer", "As `run.max_tokens`."),
     Key("agents.*.max_steps", "integer", "As `run.max_steps`."),
     Key("agents.*.timeout", "number", "As `run.timeout`."),
     Key("agents.*.options", "table", "As `run.options`."),
-    Key("providers.*.type", "text", "What it speaks.", choices=("openai", "openai.responses", "anthropic")),
-    Key("providers.*.base_url", "text", "Its address, up to and including the version: `https://host/v1`."),
-    Key("providers.*.api_key", "text", "Its key. Better: name the variable that holds it.", secret=True),
-    Key("providers.*.api_key_env", "text", "The environment variable that holds its key."),
-    Key("providers.*.model", "text", "The model when only the provider is named."),
-    Key("providers.*.window", "integer", "How many tokens its context holds."),
-    Key("providers.*.timeout", "number", "How many seconds it may be silent."),
-    Key("providers.*.threads", "integer", "How many threads the embedded model uses; 1 is best on a busy machine."),
-    Key("providers.*.headers", "table", "Further headers of every request.", secret=True),
-    Key("providers.*.options", "table", "Goes into every request to it as it is."),
-    Key("mcp.*.command", "list", "The server's program and its arguments, spoken to over stdio."),
-    Key("mcp.*.env", "table", "Environment variables of that program; `$NAME` takes one of yours.", secret=True),
-    Key("mcp.*.cwd", "path", "The directory where that program runs."),
-    Key("mcp.*.url", "text", "The address of a server that speaks HTTP instead."),
-    Key("mcp.*.headers", "table", "Headers for that address; `$NAME` takes a variable of yours.", secret=True),
-    Key("mcp.*.timeout", "number", "How many seconds a tool may take."),
+    Key("providers.*.type", "text", "Its API.", choices=("openai", "openai.responses", "anthropic")),
+    Key("providers.*.base_url", "text", "Its address, including the version: `https://host/v1`."),
+    Key("providers.*.api_key", "text", "Its API key. Prefer `api_key_env`.", secret=True),
+    Key("providers.*.api_key_env", "text", "The environment variable with its API key."),
+    Key("providers.*.model", "text", "The model, if only the provider is named."),
+    Key("providers.*.window", "integer", "Its context window, in tokens."),
+    Key("providers.*.timeout", "number", "Longest wait for data, in seconds."),
+    Key("providers.*.threads", "integer", "Number of threads of the embedded model; 1 is best on a busy machine."),
+    Key("providers.*.headers", "table", "Additional headers of every request.", secret=True),
+    Key("providers.*.options", "table", "Added to every request unchanged."),
+    Key("mcp.*.command", "list", "The program and arguments of a server on stdio."),
+    Key("mcp.*.env", "table", "Environment variables of that program; `$NAME` inserts one of yours.", secret=True),
+    Key("mcp.*.cwd", "path", "The working directory of that program."),
+    Key("mcp.*.url", "text", "The address of a server on HTTP."),
+    Key("mcp.*.headers", "table", "Headers for that address; `$NAME` inserts an environment variable.", secret=True),
+    Key("mcp.*.timeout", "number", "Longest duration of a tool call, in seconds."),
 )  # fmt: skip
 
 BY_NAME = {key.name: key for key in KEYS}
@@ -82,7 +82,7 @@ NAMED = tuple(dict.fromkeys(key.name.partition(".")[0] for key in KEYS if ".*." 
 
 
 def find_key(name: str) -> Key | None:
-    """The key that a dotted name means: `agents.reviewer.model` is `agents.*.model`."""
+    """The key of a dotted name: `agents.reviewer.model` is `agents.*.model`."""
     section, _, rest = name.partition(".")
     if section in NAMED:
         chosen, dot, last = rest.rpartition(".")
@@ -91,7 +91,7 @@ def find_key(name: str) -> Key | None:
 
 
 def suggestion(name: str) -> str:
-    """`Did you mean …?`, for a key that does not exist; empty when nothing is near."""
+    """`Did you mean …?` for an unknown key; empty when no key is similar."""
     from difflib import get_close_matches
 
     section, _, rest = name.partition(".")
@@ -105,6 +105,6 @@ def suggestion(name: str) -> str:
 
 
 def _same_ending(name: str) -> list[str]:
-    """A key that was put into the wrong table: `model` or `db.model` for `run.model`."""
+    """The keys with this name in other tables: `run.model` for `model` or `db.model`."""
     last = name.rpartition(".")[2]
     return [known for known in BY_NAME if known.rpartition(".")[2] == last and "*" not in known]

@@ -1,4 +1,4 @@
-"""From a file to settings: parsed, checked against the table of keys, each with the line that says it."""
+"""Read `config.toml`: parse it, check it against the table of keys, and find the line of each value."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ TYPES: dict[Kind, tuple[type, ...]] = {
     "table": (dict,),
 }
 WANTED: dict[Kind, str] = {
-    "text": "a text in quotes",
+    "text": "a string in quotes",
     "path": "a path in quotes",
     "integer": "a whole number",
     "number": "a number",
     "boolean": "true or false",
-    "list": 'a list of texts, as ["one", "two"]',
+    "list": 'a list of strings, as ["one", "two"]',
     "table": "a table",
 }
 HEADER = re.compile(r"^\s*\[+\s*([^\]]+?)\s*\]")
@@ -33,7 +33,7 @@ ASSIGNMENT = re.compile(r"""^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|
 
 
 def read(path: Path) -> dict[str, tuple[Any, int | None]]:
-    """What a file sets: for every dotted name, the value and its line. Raises `ConfigError`."""
+    """The values of a file with their lines, by dotted name. Raises `ConfigError`."""
     import tomllib
 
     try:
@@ -47,56 +47,56 @@ def read(path: Path) -> dict[str, tuple[Any, int | None]]:
         raise ConfigError(f"{path} cannot be read: {problem.strerror}.") from None
     lines = line_numbers(text)
     found = {}
-    for name, given in leaves(data):
+    for name, given in flatten(data):
         line = lines.get(name) or next((lines[one] for one in lines if one.startswith(f"{name}.")), None)
         where = f"{path}:{line}" if line else str(path)
         key = find_key(name)
         if key is None:
             raise ConfigError(f"{where}: {_unknown(name)}{suggestion(name)}")
-        found[name] = (checked(key, given, f"{where}: {name}"), line)
+        found[name] = (check_value(key, given, f"{where}: {name}"), line)
     return found
 
 
-def leaves(data: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Every dotted name that is a key, or should be one. A table that is a value is one leaf."""
+def flatten(data: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Dotted names and values, of unknown keys too. A table that is the value of a key is one leaf."""
     for part, given in data.items():
         name = f"{before}{part}"
         key = find_key(name)
         if isinstance(given, dict) and key is None and _is_section(name):
-            yield from leaves(given, f"{name}.")
+            yield from flatten(given, f"{name}.")
         else:
             yield name, given
 
 
-def checked(key: Key, given: Any, where: str) -> Any:
-    """The value, if it is of the right type; raises `ConfigError` naming the place."""
+def check_value(key: Key, given: Any, where: str) -> Any:
+    """The value itself, if it is valid for the key. Raises `ConfigError`, which starts with `where`."""
     right = isinstance(given, TYPES[key.kind]) and (isinstance(given, bool) == (key.kind == "boolean"))
     if key.kind == "list" and right:
         right = all(isinstance(item, str) for item in given)
     if not right:
-        raise ConfigError(f"{where} is {WANTED[key.kind]}, not {_shown(key, given)}.")
+        raise ConfigError(f"{where} must be {WANTED[key.kind]}, not {_shown(key, given)}.")
     if key.choices and given not in key.choices:
-        raise ConfigError(f"{where} is one of {', '.join(key.choices)}, not {_shown(key, given)}.")
+        raise ConfigError(f"{where} must be one of {', '.join(key.choices)}, not {_shown(key, given)}.")
     if key.kind in ("integer", "number") and given <= 0:
-        raise ConfigError(f"{where} is more than zero, not {given}.")
+        raise ConfigError(f"{where} must be greater than zero, not {given}.")
     return given
 
 
-def parsed(key: Key, text: str, where: str) -> Any:
-    """The value that a text from the environment or the command line means. Raises `ConfigError`."""
+def parse_value(key: Key, text: str, where: str) -> Any:
+    """Parse a value from the environment or the command line. Raises `ConfigError`."""
     if key.kind in ("text", "path"):
-        return checked(key, text, where)
+        return check_value(key, text, where)
     import tomllib
 
     try:
         given = tomllib.loads(f"it = {text}")["it"]
     except tomllib.TOMLDecodeError:
         given = [part.strip() for part in text.split(",")] if key.kind == "list" else text
-    return checked(key, given, where)
+    return check_value(key, given, where)
 
 
 def line_numbers(text: str) -> dict[str, int]:
-    """On which line each table and each key is; the first line wins."""
+    """The first line of each table and key."""
     table, found = "", dict[str, int]()
     for number, line in enumerate(text.splitlines(), 1):
         if header := HEADER.match(line):
@@ -112,7 +112,7 @@ def _dotted(name: str) -> str:
 
 
 def _is_section(name: str) -> bool:
-    """Whether a table may stand here: `[run]`, `[agents]`, `[agents.NAME]`."""
+    """Whether this can be a table: `[run]`, `[agents]`, `[agents.NAME]`."""
     section, _, rest = name.partition(".")
     return not rest or (section in NAMED and find_key(f"{section}.{rest}") is None)
 
@@ -122,4 +122,4 @@ def _unknown(name: str) -> str:
 
 
 def _shown(key: Key, given: Any) -> str:
-    return "what is there" if key.secret else f"{given!r:.60}"
+    return "the present value" if key.secret else f"{given!r:.60}"

@@ -1,4 +1,4 @@
-"""What of the configuration may be seen: never a key, a password, or a header."""
+"""Remove keys, passwords and headers from settings that are shown."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ ASSIGNED = re.compile(r"(?i)((?:key|token|secret|password|auth)[\w-]*=)\S+")
 QUERY = re.compile(r"(\w+://[^\s?]+\?)\S+")
 
 
-def hide(setting: Setting) -> Any:
-    """The value with every secret taken out."""
+def redact(setting: Setting) -> Any:
+    """The value without secrets."""
     if setting.key.secret:
         given = setting.value
         return dict.fromkeys(given, HIDDEN) if isinstance(given, dict) else HIDDEN if given else given

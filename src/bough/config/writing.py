@@ -1,4 +1,4 @@
-"""Changes one line of `config.toml` and leaves every other as the user wrote it."""
+"""Change one line of `config.toml`, and no other."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from pathlib import Path
 from typing import Any
 
 from bough.config.keys import find_key, suggestion
-from bough.config.reading import leaves, line_numbers, parsed
+from bough.config.reading import flatten, line_numbers, parse_value
 from bough.errors import ConfigError
 
 
 def set_value(path: Path, name: str, text: str) -> None:
-    """Writes a value into the file, making the file if there is none. Raises `ConfigError`, and changes nothing."""
+    """Set a value in the file, which is created if necessary. After a `ConfigError` the file is unchanged."""
     key = find_key(name)
     if key is None:
         raise ConfigError(f"{name!r} is not a key of the configuration.{suggestion(name)}")
-    given = parsed(key, text, name)
+    given = parse_value(key, text, name)
     before = path.read_text("utf-8") if path.exists() else ""
     after = _with(before, name, toml(given))
-    if not _differs_only_there(before, after, name, given):
-        raise ConfigError(f"{name} in {path} is written in a way that only you can change: `bough config edit`.")
+    if not _changes_only(before, after, name, given):
+        raise ConfigError(f"{name} in {path} has a form that cannot be changed automatically: use `bough config edit`.")
     write(path, after)
 
 
 def write(path: Path, text: str) -> None:
-    """Puts a whole new file in the place of the old one, readable by its owner only."""
-    path = path.resolve()  # of a link, what it leads to
+    """Replace the file atomically by one that only its owner can read."""
+    path = path.resolve()  # replace the target of a link, not the link
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
@@ -39,7 +39,7 @@ def write(path: Path, text: str) -> None:
 
 
 def toml(given: Any) -> str:
-    """A value as TOML writes it."""
+    """A value in TOML."""
     if isinstance(given, dict):
         return "{ " + ", ".join(f"{json.dumps(name)} = {toml(one)}" for name, one in given.items()) + " }"
     if isinstance(given, list):
@@ -47,15 +47,15 @@ def toml(given: Any) -> str:
     return json.dumps(given, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _with(text: str, name: str, said: str) -> str:
+def _with(text: str, name: str, toml_value: str) -> str:
     table, _, last = name.rpartition(".")
     numbers, lines = line_numbers(text), text.splitlines()
     if name in numbers:
-        lines[numbers[name] - 1] = f"{last} = {said}"
+        lines[numbers[name] - 1] = f"{last} = {toml_value}"
     elif table in numbers:
-        lines.insert(numbers[table], f"{last} = {said}")
+        lines.insert(numbers[table], f"{last} = {toml_value}")
     else:
-        lines += [*([""] if lines else []), f"[{_header(table)}]", f"{last} = {said}"]
+        lines += [*([""] if lines else []), f"[{_header(table)}]", f"{last} = {toml_value}"]
     return "\n".join(lines) + "\n"
 
 
@@ -65,9 +65,9 @@ def _header(table: str) -> str:
     return f"{section}.{chosen if plain else json.dumps(chosen)}" if chosen else section
 
 
-def _differs_only_there(before: str, after: str, name: str, given: Any) -> bool:
+def _changes_only(before: str, after: str, name: str, given: Any) -> bool:
     try:
-        then, now = (dict(leaves(tomllib.loads(text))) for text in (before, after))
+        then, now = (dict(flatten(tomllib.loads(text))) for text in (before, after))
     except tomllib.TOMLDecodeError:
         return False
     return now.get(name) == given and {**then, name: given} == now

@@ -1,4 +1,4 @@
-"""What is attached to a question: files, by what is in them and not by what they are called, and what is piped in."""
+"""Attachments of a question: files, whose type is detected from their content, and piped input."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from bough.cli.output.console import note
 from bough.errors import Invalid, NotFound
 from bough.model import Media, MediaKind, Part, Text
 
-SOON = 1.0
-"""Seconds after which it is odd that nothing is piped in yet."""
+SILENT_WAIT = 1.0
+"""Seconds to wait for piped input before saying so."""
 SIGNATURES: tuple[tuple[int, bytes, MediaKind, str], ...] = (
     (0, b"\x89PNG\r\n\x1a\n", "image", "image/png"),
     (0, b"\xff\xd8\xff", "image", "image/jpeg"),
@@ -35,16 +35,16 @@ SIGNATURES: tuple[tuple[int, bytes, MediaKind, str], ...] = (
     (4, b"ftyp", "video", "video/mp4"),
     (0, b"\x1aE\xdf\xa3", "video", "video/webm"),
 )
-"""Where a file of this kind begins with what; the first that fits wins."""
+"""Offset, bytes, kind and MIME type; the first match wins."""
 
 
 def attached(files: Sequence[str]) -> list[Part]:
-    """A block for each file. Raises `NotFound`, and `Invalid` for what no model can be shown."""
-    return [from_url(file) if is_url(file) else from_file(file) for file in files]
+    """A block for each file or URL. Raises `NotFound`, and `Invalid` for an unsupported type."""
+    return [from_url(file) if is_web_url(file) else from_file(file) for file in files]
 
 
 def from_file(file: str) -> Part:
-    """The file as a block: a picture, a sound, a document, or its text under its name."""
+    """The file as a block: media, or its text with its name. Raises `NotFound` and `Invalid`."""
     path = Path(file).expanduser()
     try:
         content = path.read_bytes()
@@ -56,7 +56,7 @@ def from_file(file: str) -> Part:
 
 
 def block_of(content: bytes, name: str) -> Part:
-    """These bytes as a block, by what they are."""
+    """The content as a block, by its detected type. Raises `Invalid`."""
     if found := sniff(content):
         return Media(found[0], found[1], data=content, name=name)
     text = decoded(content)
@@ -66,15 +66,15 @@ def block_of(content: bytes, name: str) -> Part:
 
 
 def sniff(content: bytes) -> tuple[MediaKind, str] | None:
-    """What kind of media this is, and its MIME type; None for anything else."""
-    for place, signature, kind, mime in SIGNATURES:
-        if content.startswith(signature, place):
+    """The kind of media and its MIME type; None for anything else."""
+    for offset, signature, kind, mime in SIGNATURES:
+        if content.startswith(signature, offset):
             return kind, mime
     return None
 
 
 def decoded(content: bytes) -> str | None:
-    """The text, if it is text: UTF-8, or UTF-16 that says so."""
+    """The content as text, if it is UTF-8, or UTF-16 with a byte order mark."""
     encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
         text = content.decode(encoding)
@@ -83,12 +83,12 @@ def decoded(content: bytes) -> str | None:
     return None if "\0" in text else text
 
 
-def is_url(file: str) -> bool:
+def is_web_url(file: str) -> bool:
     return file.startswith(("http://", "https://"))
 
 
 def from_url(url: str) -> Part:
-    """An address that the provider fetches: a picture, or a PDF by its name."""
+    """A URL that the provider fetches: an image, or a PDF by its name. Raises `Invalid` for another type."""
     from mimetypes import guess_type
 
     mime = guess_type(url.partition("?")[0])[0] or "image/png"
@@ -99,42 +99,42 @@ def from_url(url: str) -> Part:
 
 
 def piped(asked: bool) -> bytes:
-    """What is piped in, all of it; nothing from a terminal.
+    """All of the piped input; nothing from a terminal.
 
-    A program that starts this one may leave its end open and say nothing. If something was `asked` anyway, that is told
-    after a moment; and a socket, which no shell makes for a pipe, is not waited for any longer.
+    A parent process may leave stdin open and never write to it. If there is a prompt (`asked`), the user is told of the
+    wait; a socket, which no shell uses for a pipe, is then not waited for at all.
     """
     mode = stdin_mode()
     if stat.S_ISREG(mode):
         return sys.stdin.buffer.read()
     if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
         return b""
-    if asked and not comes_soon():
+    if asked and not is_ready():
         if stat.S_ISSOCK(mode):
             return b""
-        note("Waiting for what is piped in. --skip-stdin does not wait for it.")
+        note("Waiting for piped input. --skip-stdin does not read it.")
     return sys.stdin.buffer.read()
 
 
 def stdin_mode() -> int:
-    """What kind of file stdin is; 0 if there is none."""
+    """The file mode of stdin; 0 if there is none."""
     try:
         return os.fstat(sys.stdin.fileno()).st_mode
     except (OSError, ValueError, AttributeError):
         return 0
 
 
-def comes_soon() -> bool:
-    """Whether something is on stdin, or its end is."""
+def is_ready() -> bool:
+    """Whether stdin can be read, or has ended, within a moment."""
     if os.name != "posix":
         return True
     from select import select
 
-    return bool(select([sys.stdin], [], [], SOON)[0])
+    return bool(select([sys.stdin], [], [], SILENT_WAIT)[0])
 
 
 def typed(text: str) -> str:
-    """Words of the command line; UTF-8 that Python has not taken for it, in a locale without it, is understood."""
+    """Text of the command line; UTF-8 is decoded even in a locale that is not UTF-8."""
     if not re.search("[\udc80-\udcff]", text):
         return text
     try:
@@ -144,17 +144,16 @@ def typed(text: str) -> str:
 
 
 def question(words: Sequence[str], files: Sequence[str], stdin: bytes) -> list[Part]:
-    """The blocks of the question: attachments first, then what was piped in, then the words.
+    """The blocks of the question: attachments, then piped input, then the words. Raises `NotFound` and `Invalid`.
 
-    Without words, what was piped in is the question. Empty when there is nothing to ask. A file called `-` is what was
-    piped in.
+    Without words, the piped input is the question. Empty when there is nothing to ask. A file named `-` is the piped
+    input.
     """
     prompt = typed(" ".join(words))
-    said = stdin.strip()
     if prompt == "-":
         prompt = ""
     parts = attached([file for file in files if file != "-"])
-    if said:
+    if stdin.strip():
         block = block_of(stdin, "stdin")
         if isinstance(block, Text):
             text = decoded(stdin) or ""

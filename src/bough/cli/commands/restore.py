@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from bough.cli.locate import Locator
-from bough.cli.options import Deleted, examples, json_option, store_options
+from bough.cli.options import TrashType, examples, json_option, store_options
 from bough.cli.output.console import echo, note, print_json, print_lines
 from bough.cli.output.table import table
 from bough.cli.output.text import pluralize
@@ -21,7 +21,7 @@ from bough.store import Store
         "bough restore                 what is in the trash", "bough restore a1b2c3", "bough restore cli:work"
     ),
 )
-@click.argument("names", metavar="[NAME]...", nargs=-1, type=Deleted())
+@click.argument("names", metavar="[NAME]...", nargs=-1, type=TrashType())
 @json_option
 @store_options
 @click.pass_obj

@@ -8,7 +8,7 @@ import click
 
 from bough.cli.ask.choose import Choice, carry_out, plan_conversation, planned_dialog
 from bough.cli.ask.flags import Flags, flags
-from bough.cli.locate import Locator, here
+from bough.cli.locate import Locator, working_directory
 from bough.cli.options import examples, json_option
 from bough.errors import Invalid, ProviderError
 from bough.model.values import value
@@ -82,7 +82,7 @@ def run_stored(locator: Locator, request: Request, flags: Flags) -> int:
     with opened as store, Runtime(locator) as runtime:
         target, words = flags.target(store, request.words)
         parts = question(words, request.files, request.stdin)
-        plan = plan_conversation(store, target, here(), bool(parts))
+        plan = plan_conversation(store, target, working_directory(), bool(parts))
         # A model that cannot be used is an error before anything is written.
         agent = runtime.agent(flags.options, plan.info)
         choice = carry_out(store, plan)
@@ -105,7 +105,7 @@ def run_incognito(locator: Locator, request: Request, flags: Flags) -> int:
         if flags.names_conversation:
             with locator.existing() as store:
                 target, words = flags.target(store, words)
-                session.record(planned_dialog(store, plan_conversation(store, target, here())))
+                session.record(planned_dialog(store, plan_conversation(store, target, working_directory())))
         parts = question(words, request.files, request.stdin)
         agent = runtime.agent(flags.options, session.info)
         printer = RunPrinter(raw=request.raw, silent=request.as_json, kept=False)

@@ -8,7 +8,7 @@ import click
 
 from bough.cli.ask.choose import carry_out, plan_conversation, planned_dialog
 from bough.cli.ask.flags import Flags, flags
-from bough.cli.locate import Locator, here
+from bough.cli.locate import Locator, working_directory
 from bough.cli.options import examples
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ def copy_dialog(locator: Locator, memory: Store, words: tuple[str, ...], flags: 
         return words
     with locator.existing() as store:
         target, left = flags.target(store, words)
-        dialog = planned_dialog(store, plan_conversation(store, target, here()))
-    memory.session("cli:incognito", directory=here()).record(dialog)
+        dialog = planned_dialog(store, plan_conversation(store, target, working_directory()))
+    memory.session("cli:incognito", directory=working_directory()).record(dialog)
     return tuple(left)
 
 
@@ -57,7 +57,7 @@ def chat(locator: Locator, store: Store, words: tuple[str, ...], files: tuple[st
     from bough.cli.commands.chat.loop import ChatLoop
 
     target, left = (Target(), list(words)) if flags.incognito else flags.target(store, words)
-    choice = carry_out(store, plan_conversation(store, target, here()))
+    choice = carry_out(store, plan_conversation(store, target, working_directory()))
     with Runtime(locator) as runtime, ChatLoop(store, runtime, locator.settings(), choice.session, flags) as loop:
         loop.files = list(files)
         return loop.run(reader(loop), " ".join(left))

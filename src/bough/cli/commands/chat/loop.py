@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from bough.cli.ask.ask import ask, interruptible
 from bough.cli.ask.attach import attached
 from bough.cli.ask.choose import Choice
-from bough.cli.locate import here
+from bough.cli.locate import working_directory
 from bough.cli.output.console import on_terminal
 from bough.cli.output.live import RunPrinter, aside
 from bough.cli.output.text import one_line, sanitize
@@ -35,7 +35,7 @@ class ChatLoop:
         self.runtime = runtime
         self.config = config
         self.session = session
-        self.directory = here()
+        self.directory = working_directory()
         self.kept = not flags.incognito
         self.files: list[str] = []
         """Attachments of the next question."""
