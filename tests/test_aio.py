@@ -15,7 +15,7 @@ from bough import Session, Store, Turn, aio, assistant, user
 
 def test_every_verb_is_there() -> None:
     for sync, facade in ((Store, aio.AsyncStore), (Session, aio.AsyncSession), (Turn, aio.AsyncTurn)):
-        inside = {"write", "prepare", "load", "load_path", "opening", "end_with", "last"}
+        inside = {"write", "prepare", "load", "load_path", "end_with", "last"}
         verbs = {name for name, member in vars(sync).items() if not name.startswith("_") and callable(member)} - inside
         assert verbs <= set(dir(facade)), f"{facade.__name__} lacks {verbs - set(dir(facade))}"
 

@@ -16,7 +16,7 @@ from bough.db import StrPath
 from bough.errors import Busy
 from bough.model import ExternalName, Message, Node, SessionInfo, Status, TurnInfo
 from bough.recorder import Item, Kept, save_dialog
-from bough.storage import turns
+from bough.storage import leases
 from bough.turn import Turn
 
 if TYPE_CHECKING:
@@ -308,13 +308,15 @@ class AsyncRecorder:
 
 
 async def retry(work: Callable[[], Awaitable[R]], wait: float) -> R:
-    """As `session.retry`, but sleeping does not hold a thread: the turn that is waited for may need it."""
-    for pause in turns.patience(wait):
+    """Tries again while a session is busy. Waiting here holds no thread: the turn that is waited for may need it."""
+    pauses = leases.patience(wait)
+    while True:
         try:
             return await work()
         except Busy:
-            await asyncio.sleep(pause)
-    return await work()
+            if (pause := next(pauses, None)) is None:
+                raise
+        await asyncio.sleep(pause)
 
 
 __all__ = ["AsyncRecorder", "AsyncSession", "AsyncStore", "AsyncTurn", "connect"]

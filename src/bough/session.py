@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from bough.codec.digest import chain
 from bough.errors import Busy, Conflict, Invalid, NotFound, Refused
 from bough.model import Json, Message, Node, SessionInfo, Status, Totals, TurnInfo, Usage, ids, keys, user
 from bough.model.tree import old_part, turn_starts
-from bough.storage import lookup, sessions, turns
-from bough.storage.leases import hold, let_go, new_owner
+from bough.model.values import value
+from bough.storage import leases, lookup, sessions, turns
+from bough.storage.leases import LEASE, new_owner, register, unregister
 from bough.storage.messages import insert
-from bough.storage.turns import LEASE, Provenance, dialog_size
+from bough.storage.turns import TurnDetails, dialog_size
 from bough.turn import Turn
 
 if TYPE_CHECKING:
     from bough.context.fit import Context
     from bough.store import Store
-
-T = TypeVar("T")
 
 Summarize: TypeAlias = Callable[[list[Node]], Message | str]
 """Makes a summary of the nodes that it is given; a former summary comes first."""
@@ -81,7 +80,7 @@ class Session:
         from bough.context.load import context_at
 
         def now() -> Context:
-            head = turns.state(self.store.db, self.key).head
+            head = leases.session_state(self.store.db, self.key).head
             options: dict[str, Any] = {"counter": counter, "strict": strict}
             return context_at(self.store, head, format, budget, model=model, reserve=reserve, **options)
 
@@ -130,43 +129,18 @@ class Session:
         turn has cost before it began.
         """
         kept = {"instructions": instructions} if instructions is not None and keep_instructions else {}
-        given = Provenance(
+        details = TurnDetails(
             model, provider, usage=spent or Usage(), instructions=instructions, metadata={**(metadata or {}), **kept}
         )
-
-        def opening(session: Session) -> Callable[[], Turn]:
-            return session.opening(message, resume, idempotency_key, given, lease)
-
+        first = user(message) if isinstance(message, str) else message or user()
+        number = None if resume is None else lookup.number(self.store.db, resume)
+        opening = Opening(first, details, idempotency_key, number, lease)
         try:
-            return retry(opening(self), wait)
+            return opening.open(self, wait)
         except Busy:
             if busy == "raise":
                 raise
-        return opening(self.fork())()
-
-    def opening(
-        self, message: Message | str | None, resume: str | None, key: str | None, given: Provenance, lease: float
-    ) -> Callable[[], Turn]:
-        """One try at opening a turn; it raises `Busy` instead of waiting."""
-        db, owner = self.store.db, new_owner(self.store.db.shared)
-        first = user(message) if isinstance(message, str) else message or user()
-        (entry,) = self.store.prepare([first], self.label)
-
-        def open_(now: int) -> turns.Opened:
-            if resume is not None:
-                return turns.reopen(db, self.key, lookup.number(db, resume), now, owner, lease)
-            given.caller, given.caller_call = self._caller_numbers()
-            return turns.open_turn(db, self.key, entry, now, owner, lease, given, key)
-
-        def once() -> Turn:
-            hold(owner)
-            try:
-                return Turn(self, self.store.write(open_), lease)
-            except BaseException:
-                let_go(owner)
-                raise
-
-        return once
+        return opening.open(self.fork(), wait=0)
 
     def save_turn(
         self,
@@ -187,19 +161,14 @@ class Session:
         With `after`, only if the session still stands at that message: otherwise `Conflict`. Raises `Busy` when another
         turn stays open for longer than `wait`, and `Invalid` for a turn that ends with the user's words.
         """
-        entries = self.store.prepare(messages, self.label)
-        given = Provenance(model, provider, request_id, instructions=instructions, metadata=metadata or {})
+        db, entries = self.store.db, self.store.prepare(messages, self.label)
+        details = TurnDetails(model, provider, request_id, instructions=instructions, metadata=metadata or {})
         if usage is not None:
             alone = sum(entry.message.role == "assistant" for entry in entries) == 1
-            given.usage, given.context_tokens = usage, dialog_size(usage) if alone else None
-
-        def save(now: int) -> list[str]:
-            if self._caller is not None:
-                given.caller, given.caller_call = self._caller_numbers()
-            expected = None if after is None else lookup.number(self.store.db, after)
-            return turns.save_turn(self.store.db, self.key, entries, now, given, idempotency_key, expected)
-
-        return retry(lambda: self.store.write(save), wait)
+            details.usage, details.context_tokens = usage, dialog_size(usage) if alone else None
+        expected = None if after is None else lookup.number(db, after)
+        save = partial(turns.save_turn, db, self.key, entries, self._link(details), idempotency_key, expected)
+        return self.store.write(save, wait)
 
     def record(self, dialog: Iterable[Message | Node], *, model: str | None = None, wait: float = WAIT) -> list[str]:
         """Keeps a dialog that the application holds as a whole: stores what is new, and stands at its end.
@@ -207,17 +176,13 @@ class Session:
         Where the dialog departs from what is stored it becomes a branch. The user's words without a reply are kept, and
         the session moves past them when the reply is recorded. Gives the ids of the messages that were new.
         """
-        from bough.storage.record import look_ahead, record
+        from bough.storage.record import draft_new, record
 
         db, messages = self.store.db, [item.message if isinstance(item, Node) else item for item in dialog]
-        entries, given = self.store.prepare(messages, self.label, lazy=True), Provenance(model)
+        entries = self.store.prepare(messages, self.label, lazy=True)
         digests = chain([entry.message for entry in entries])
-        look_ahead(db, self.key, entries, digests)
-
-        def save(now: int) -> list[str]:
-            return record(db, self.key, entries, digests, now, given)
-
-        return retry(lambda: self.store.write(save), wait)
+        draft_new(db, self.key, entries, digests)
+        return self.store.write(partial(record, db, self.key, entries, digests, TurnDetails(model)), wait)
 
     def compact(self, summarize: Summarize, keep_turns: int = 5) -> str | None:
         """Adds a summary of everything but the newest turns; its id, or None when there is nothing to summarise.
@@ -239,7 +204,7 @@ class Session:
 
         def add(now: int) -> str:
             db = self.store.db
-            session = turns.free(db, self.key, now)
+            session = leases.unleased(db, self.key, now)
             if lookup.id_of(db, session.head) != path[-1].id:
                 raise Conflict(f"Session {self.key!r} moved on while it was being summarised; nothing was added.")
             entry.parent, entry.covers = session.head, lookup.number(db, old[-1].id)
@@ -303,7 +268,7 @@ class Session:
 
     def _move(self, place: Callable[[], int | None]) -> str | None:
         def move(now: int) -> str | None:
-            session = turns.free(self.store.db, self.key, now)
+            session = leases.unleased(self.store.db, self.key, now)
             target = place()
             turns.move_head(self.store.db, session.n, target, now)
             return lookup.id_of(self.store.db, target)
@@ -311,7 +276,7 @@ class Session:
         return self.store.write(move)
 
     def _on_the_path(self, to: str) -> int:
-        number, head = lookup.number(self.store.db, to), turns.state(self.store.db, self.key).head
+        number, head = lookup.number(self.store.db, to), leases.session_state(self.store.db, self.key).head
         if head is None or number not in lookup.ancestors(self.store.db, head):
             raise Refused(f"Message {to!r} is not on the path of session {self.key!r}; fork at it instead.")
         return number
@@ -323,23 +288,36 @@ class Session:
         parent = starts[-count].parent_id
         return None if parent is None else lookup.number(self.store.db, parent)
 
-    def _caller_numbers(self) -> tuple[int | None, str | None]:
-        if self._caller is None:
-            return None, None
-        return lookup.number(self.store.db, self._caller[0]), self._caller[1]
+    def _link(self, details: TurnDetails) -> TurnDetails:
+        """Adds the message and the call that this session works for to the details of a turn."""
+        message, details.caller_call = self._caller or (None, None)
+        details.caller = None if message is None else lookup.number(self.store.db, message)
+        return details
 
 
-def retry(work: Callable[[], T], wait: float) -> T:
-    """Does the work, again and again while the session is busy, for as long as the caller is willing to wait."""
-    began = time.monotonic()
-    try:
-        return work()
-    except Busy as busy:
-        last = busy
-    for pause in turns.patience(began + wait - time.monotonic()):
-        time.sleep(pause)
+@value
+class Opening:
+    """How to open a turn, in one session or, if that is busy, in another."""
+
+    message: Message
+    details: TurnDetails
+    idempotency_key: str | None
+    resume: int | None
+    """The number of the turn to continue, instead of a new one."""
+    lease: float
+
+    def open(self, session: Session, wait: float) -> Turn:
+        """The open turn, once the session is free. Raises `Busy`."""
+        db, owner = session.store.db, new_owner(session.store.db.shared)
+        if self.resume is not None:
+            work = partial(turns.reopen, db, session.key, self.resume, owner, self.lease)
+        else:
+            (entry,) = session.store.prepare([self.message], session.label)
+            given = entry, session._link(self.details), self.idempotency_key
+            work = partial(turns.open_turn, db, session.key, *given, owner, self.lease)
+        register(owner)
         try:
-            return work()
-        except Busy as busy:
-            last = busy
-    raise last
+            return Turn(session, session.store.write(work, wait), self.lease)
+        except BaseException:
+            unregister(owner)  # the commit may have succeeded: a lease that nobody uses must count as abandoned
+            raise

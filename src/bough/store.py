@@ -14,7 +14,7 @@ from bough import codec
 from bough.codec import column, decode, json_list
 from bough.db import Database, Row, StrPath
 from bough.db.rows import ExternalRow
-from bough.errors import Corrupt, Invalid, NotFound, Refused
+from bough.errors import Busy, Corrupt, Invalid, NotFound, Refused
 from bough.model import (
     ExternalName,
     Finding,
@@ -34,7 +34,7 @@ from bough.model.ids import AFTER_ALL, check_id, names
 from bough.model.keys import parse_key
 from bough.model.tree import Tree, grow
 from bough.session import Session
-from bough.storage import lookup, outline, search, sessions, trash, turns
+from bough.storage import leases, lookup, outline, search, sessions, trash
 from bough.storage.messages import Entry, Saved, insert, prepare
 
 if TYPE_CHECKING:
@@ -63,8 +63,8 @@ class Store:
         self.clock = clock
         self.reads_ahead = False
         """Whether messages are read as they are loaded, and not only when they are looked at."""
-        if not db.read_only and any(turns.is_abandoned(turn, clock()) for turn in turns.running(db)):
-            self.write(lambda now: turns.recover(db, now))
+        if not db.read_only and any(leases.is_abandoned(turn, clock()) for turn in leases.running(db)):
+            self.write(lambda now: leases.recover(db, now))
 
     def __enter__(self) -> Self:
         return self
@@ -348,7 +348,7 @@ class Store:
 
         def work(_: int) -> None:
             number = None if message is None else lookup.number(self.db, message)
-            owner = None if session is None else turns.state(self.db, session).n
+            owner = None if session is None else leases.session_state(self.db, session).n
             self.db.run("insert_external", kind, column(value), number, owner)
 
         self.write(work)
@@ -476,9 +476,16 @@ class Store:
 
     # For the modules of the store -----------------------------------------------------------------------------------
 
-    def write(self, work: Callable[[int], T]) -> T:
-        """Does work in one transaction, with one `now` for all of it."""
-        return self.db.transact(lambda: work(self.clock()))
+    def write(self, work: Callable[[int], T], wait: float = 0.0) -> T:
+        """Does work in one transaction, with one `now` for all of it. While it raises `Busy` it is tried again."""
+        pauses = leases.patience(wait)
+        while True:
+            try:
+                return self.db.transact(lambda: work(self.clock()))
+            except Busy:
+                if (pause := next(pauses, None)) is None:
+                    raise
+            time.sleep(pause)
 
     def prepare(self, messages: Iterable[Message], label: str | None = None, *, lazy: bool = False) -> list[Entry]:
         """The way into the store that every verb takes; see `storage.messages.prepare`."""

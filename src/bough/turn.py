@@ -11,7 +11,7 @@ from bough.errors import BoughError, Conflict, FormatError, Refused, StorageErro
 from bough.model import Json, Message, Node, Status, TurnInfo, Usage, assistant
 from bough.model.values import replace
 from bough.storage import lookup, turns
-from bough.storage.leases import let_go
+from bough.storage.leases import unregister
 from bough.storage.messages import Entry
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Turn:
     Several threads may add to one turn: what they add stands one after another.
     """
 
-    def __init__(self, session: Session, opened: turns.Opened, lease: float) -> None:
+    def __init__(self, session: Session, opened: turns.OpenTurn, lease: float) -> None:
         self.session = session
         self.status: Status = "complete" if opened.repeated else "running"
         self._opened = opened
@@ -108,7 +108,7 @@ class Turn:
             messages[0] = replace(messages[0], envelope=raw)
         entries, counted = store.prepare(messages, self.session.label), usage or told.usage
         with self._writing():
-            p = self._opened.provenance
+            p = self._opened.details
             news = replace(
                 p,
                 model=model or told.model or p.model,
@@ -120,7 +120,7 @@ class Turn:
                 metadata={**p.metadata, **told.metadata, **(metadata or {})},
             )
             saved = store.write(lambda now: turns.extend(store.db, self._opened, entries, news, now, self._lease))
-            self._opened.provenance = news
+            self._opened.details = news
             self._opened.last = saved.last
         return saved.ids
 
@@ -132,12 +132,12 @@ class Turn:
                 yield
             except StorageError:
                 with suppress(BoughError):
-                    self._opened, self.status = turns.look_again(self.session.store.db, self._opened)
+                    self._opened, self.status = turns.reload(self.session.store.db, self._opened)
                 raise
 
     def _size(self, entries: Sequence[Entry], counted: Usage) -> int | None:
         """The size of the dialog with these messages: as counted, or as it was counted last and estimated since."""
-        before = self._opened.provenance.context_tokens
+        before = self._opened.details.context_tokens
         since = None if before is None else before + sum(entry.draft.weight for entry in entries)
         size = turns.dialog_size(counted)
         return since if size is None else size
@@ -188,7 +188,7 @@ class Turn:
                 try:
                     self.status, why = store.write(lambda now: turns.finish(store.db, self._opened, status, why, now))
                 finally:
-                    let_go(self._opened.owner)  # whatever went wrong, the session is not kept from others
+                    unregister(self._opened.owner)  # whatever went wrong, the session is not kept from others
         return why
 
     def __enter__(self) -> Self:
@@ -208,12 +208,12 @@ class Turn:
             self.interrupt(type(error).__name__)
 
 
-def read(reply: Message | Sequence[Message] | Json) -> tuple[list[Message], turns.Provenance]:
+def read(reply: Message | Sequence[Message] | Json) -> tuple[list[Message], turns.TurnDetails]:
     """The messages of a reply, and what it says of how it came about."""
     if isinstance(reply, Message):
-        return [reply], turns.Provenance()
+        return [reply], turns.TurnDetails()
     if isinstance(reply, (list, tuple)) and all(isinstance(item, Message) for item in reply):
-        return list(reply), turns.Provenance()
+        return list(reply), turns.TurnDetails()
     from bough import formats
 
     name = formats.detect(reply)
@@ -226,6 +226,6 @@ def read(reply: Message | Sequence[Message] | Json) -> tuple[list[Message], turn
     messages, around = list(decoded.messages), {"reply": told.envelope}
     if messages:
         messages[0] = replace(messages[0], envelope={**(messages[0].envelope or {}), **around})
-    provenance = turns.Provenance(told.model, told.provider, told.request_id or told.response_id, told.usage)
+    provenance = turns.TurnDetails(told.model, told.provider, told.request_id or told.response_id, told.usage)
     provenance.metadata = {} if messages else around  # a reply without a message was refused, and says why
     return messages, provenance

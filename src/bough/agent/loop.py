@@ -24,7 +24,7 @@ from bough.model import Json, Message, Node, Tool, ToolCall, Usage
 from bough.model.tokens import estimate_text
 from bough.providers.prices import window_of
 from bough.session import WAIT
-from bough.storage.turns import LEASE
+from bough.storage.leases import LEASE
 
 if TYPE_CHECKING:
     from bough.context.fit import Context

@@ -18,7 +18,7 @@ from bough.model import ExternalName, Node, SessionInfo, TurnInfo
 from bough.model.ids import is_id, is_plain
 from bough.model.imported import Conversation, ImportResult, Outcome, Record, Skipped
 from bough.model.values import replace
-from bough.storage import lookup, turns
+from bough.storage import leases, lookup
 from bough.storage.messages import Entry, insert, next_number
 
 SOURCE = "bough"
@@ -191,8 +191,8 @@ class ArchiveIngestion:
     def _was_imported(self, key: str) -> bool:
         return lookup.external(self.db, sessions.conversation_kind(SOURCE), key) is not None
 
-    def _existing(self, key: str) -> turns.State | None:
-        return turns.find_state(self.db, key) if is_plain(key) else None
+    def _existing(self, key: str) -> leases.SessionState | None:
+        return leases.find_session_state(self.db, key) if is_plain(key) else None
 
     def _store_session(self, info: SessionInfo, now: int) -> None:
         self.sessions += 1
@@ -210,7 +210,7 @@ class ArchiveIngestion:
         if self._session(info.key) != known:
             self._describe(info)
 
-    def _contains(self, session: turns.State, at: int | None) -> bool:
+    def _contains(self, session: leases.SessionState, at: int | None) -> bool:
         return session.head == at or bool(session.head and at in lookup.ancestors(self.db, session.head))
 
     def _describe(self, info: SessionInfo) -> None:

@@ -11,7 +11,7 @@ from bough.ingest.turns import plain
 from bough.model import Json, ids, keys
 from bough.model.imported import Conversation, Head, Skipped
 from bough.model.values import value
-from bough.storage import lookup, sessions, turns
+from bough.storage import leases, lookup, sessions, turns
 from bough.storage.rows import ExternalTarget
 from bough.storage.sessions import Description
 
@@ -100,9 +100,9 @@ def follow(db: Database, conversation: Conversation, source: SourceSession, now:
     key = lookup.session_key(db, session)
     if session is None or key is None or left_at == source.at or _is_truncated(db, source, left_at):
         return None
-    current = turns.state(db, key)
+    current = leases.session_state(db, key)
     # It may be moved only if nobody has moved it since the last import, and nobody writes to it now.
-    if current.head in (left_at, source.at) and not turns.is_leased(current, now):
+    if current.head in (left_at, source.at) and not leases.is_leased(current, now):
         if current.head != source.at:
             _move(db, conversation, session, source.at, now)
         db.run("give_external", kind, column(source.name), source.at, session)

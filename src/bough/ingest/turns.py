@@ -9,7 +9,8 @@ from bough.model.ids import is_plain
 from bough.model.imported import ImportedMessage
 from bough.model.values import mutable
 from bough.storage import lookup
-from bough.storage.turns import NO_REPLY, Provenance, State, dialog_size, turn_row
+from bough.storage.leases import SessionState
+from bough.storage.turns import NO_REPLY, TurnDetails, dialog_size, turn_row
 
 CUT_SHORT = "The reply was cut short."
 COUNTS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "cost")
@@ -24,7 +25,7 @@ class ImportedTurn:
     last: int
     source_turn: str | None
     """`ImportedMessage.turn` of its messages."""
-    provenance: Provenance
+    details: TurnDetails
     last_usage: Usage | None = None
     """Usage of the last reply alone: it is subtracted if a longer version replaces that reply."""
     answered: bool = False
@@ -67,8 +68,8 @@ class ImportedTurns:
             turn = None
         if turn is None:
             caller, call = self._caller
-            provenance = Provenance(caller=caller, caller_call=call)
-            turn = ImportedTurn(n, parent, n, imported.turn, provenance, started_at=imported.created_at)
+            details = TurnDetails(caller=caller, caller_call=call)
+            turn = ImportedTurn(n, parent, n, imported.turn, details, started_at=imported.created_at)
         self._extend(turn, imported, n)
         return turn.n
 
@@ -98,9 +99,9 @@ class ImportedTurns:
         info = turn_info(row)
         metadata = info.metadata if isinstance(info.metadata, dict) else {}
         last_usage = Usage(**metadata["last_reply"]) if "last_reply" in metadata else None
-        provenance = Provenance(info.model, info.provider, info.request_id, info.usage)
+        details = TurnDetails(info.model, info.provider, info.request_id, info.usage)
         return ImportedTurn(
-            turn, parent, last, metadata.get("turn"), provenance, last_usage, answered, info.status == "complete",
+            turn, parent, last, metadata.get("turn"), details, last_usage, answered, info.status == "complete",
             info.started_at, info.finished_at, is_stored=True,
         )  # fmt: skip
 
@@ -114,11 +115,11 @@ class ImportedTurns:
         if turn.n == last:
             return None
         if turn.last_usage is not None:
-            turn.provenance.usage = subtract(turn.provenance.usage, turn.last_usage)
+            turn.details.usage = subtract(turn.details.usage, turn.last_usage)
         return turn
 
     def _extend(self, turn: ImportedTurn, imported: ImportedMessage, n: int) -> None:
-        p = turn.provenance
+        p = turn.details
         p.model, p.provider = plain(imported.model) or p.model, plain(imported.provider) or p.provider
         p.request_id = plain(imported.request_id) or p.request_id
         if imported.usage is not None:
@@ -132,14 +133,14 @@ class ImportedTurns:
 
     def _row(self, turn: ImportedTurn, now: int) -> Row:
         status, error = turn.ending
-        turn.provenance.metadata = turn.metadata
+        turn.details.metadata = turn.metadata
         started = min(turn.started_at or now, now)
         ended = min(turn.finished_at or started, now)
-        state = State(self.session, "", turn.parent, 0, None, None, None)
-        return turn_row(state, turn.n, turn.last, status, turn.provenance, None, started, ended, error)
+        state = SessionState(self.session, "", turn.parent, 0, None, None, None)
+        return turn_row(state, turn.n, turn.last, status, turn.details, None, started, ended, error)
 
     def _update(self, turn: ImportedTurn, now: int) -> None:
-        p, u = turn.provenance, turn.provenance.usage
+        p, u = turn.details, turn.details.usage
         status, error = turn.ending
         self.db.run(
             "extend_turn", turn.last, p.model, p.provider, p.request_id,

@@ -1,41 +1,170 @@
-"""Who holds a lease, and whether they are still alive.
+"""Leases: which turn may write to a session, who holds it, and whether the holder is still alive.
 
-An owner is written as `place/process/started/token`: the place is a machine since it was booted (and a container in
-it), so that a process of this place can be looked up, and one of another place cannot. A store that other machines use
-too marks its places: there, two machines of one name are not one machine that was booted again.
+An owner is written as `place/process/started/token`. The place is a machine since its last boot, and a container in it:
+a process of the same place can be looked up, one of another place cannot. In a store that several machines share, the
+place is marked: there, two places with the same host name are two machines, and not one that was booted again.
 """
 
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 
+from bough.codec import json_list
+from bough.db import Database, Row
+from bough.errors import Busy, Conflict, NotFound
 from bough.model.ids import mint
+from bough.model.values import value
+from bough.storage import partial
+from bough.storage.messages import InsertPoint, insert_point_of
+from bough.storage.rows import RunningTurn
 
+LEASE = 900.0
+"""Seconds that a turn may be silent before another writer may take the session over."""
 SHARED = "+"
 
-_holders: set[str] = set()
-"""The owners of this process that are at work. A turn that could not even be ended has let go."""
+_active: set[str] = set()
+"""The owners of this process that may still write. An owner is removed even if its turn could not be ended."""
+
+
+@value
+class SessionState:
+    """What a writer needs of a session's row."""
+
+    n: int
+    key: str
+    head: int | None
+    revision: int
+    lease_turn: int | None
+    lease_owner: str | None
+    lease_until: int | None
+    newest: bool = False
+    """Whether it is the session that was used last."""
+    ground: Row = ()
+    """What `insert_point` is made of."""
+
+    @property
+    def insert_point(self) -> InsertPoint:
+        """Where its next message goes. Raises `NotFound` when the message before it was deleted."""
+        return insert_point_of(self.head, self.ground)
+
+
+def find_session_state(db: Database, key: str, ids: Sequence[str] = ()) -> SessionState | None:
+    """The state of a session; with `ids`, also whether the ids of its next messages are free."""
+    row = db.row("session_state", key, json_list(ids))
+    if row is None:
+        return None
+    n, key, head, revision, turn, owner, until, newest, *ground = row
+    return SessionState(n, key, head, revision, turn, owner, until, newest == 1, tuple(ground))
+
+
+def session_state(db: Database, key: str, ids: Sequence[str] = ()) -> SessionState:
+    """Like `find_session_state`. Raises `NotFound`."""
+    found = find_session_state(db, key, ids)
+    if found is None:
+        raise NotFound(f"There is no session {key!r}; it was deleted.")
+    return found
+
+
+def unleased(db: Database, key: str, now: int, ids: Sequence[str] = ()) -> SessionState:
+    """The state of a session that no turn holds. A dead writer's turn is ended first. Raises `Busy`, `NotFound`."""
+    session = session_state(db, key, ids)
+    if session.lease_owner is None:
+        return session
+    if is_leased(session, now):
+        raise Busy(f"Session {key!r} is in the middle of another turn; wait for it, or fork.")
+    assert session.lease_turn is not None
+    turn = session.lease_turn, session.n, session.lease_turn, session.lease_owner, session.lease_until, session.key
+    interrupt_abandoned(db, RunningTurn(*turn), now)
+    return session_state(db, key, ids)
+
+
+def is_leased(session: SessionState, now: int) -> bool:
+    """Whether a turn holds the session."""
+    owner = session.lease_owner
+    return owner is not None and (session.lease_until or 0) > now and not is_dead(owner)
+
+
+def take(db: Database, session: int, turn: int, owner: str, now: int, seconds: float) -> None:
+    """Gives the lease of a session to a turn, or renews it."""
+    db.run("take_lease", turn, owner, now + int(seconds * 1_000_000), session)
+
+
+def check_owner(db: Database, session: int, turn_id: str, owner: str) -> None:
+    """Raises `Conflict` when the lease was taken over."""
+    if db.row("leased_session", session, owner) is None:
+        raise Conflict(
+            f"Turn {turn_id!r} was silent for too long and its session was given to another writer. "
+            "What it added is kept as a side branch; fork from it to go on."
+        )
+
+
+def patience(seconds: float) -> Iterator[float]:
+    """The pauses between attempts, growing and random, until the time is up. The time begins with this call."""
+    return _pauses(time.monotonic() + seconds)
+
+
+def _pauses(deadline: float) -> Iterator[float]:
+    from random import uniform
+
+    pause = 0.002
+    while (left := deadline - time.monotonic()) > 0:
+        yield min(pause * uniform(0.5, 1.5), left)
+        pause = min(pause * 1.5, 0.1)
+
+
+# Abandoned turns ----------------------------------------------------------------------------------------------------
+
+
+def running(db: Database) -> list[RunningTurn]:
+    """The turns that are marked as running, whether their writers are alive or not."""
+    return [RunningTurn(*row) for row in db.rows("running_turns")]
+
+
+def is_abandoned(turn: RunningTurn, now: int) -> bool:
+    """Whether the writer of a running turn is gone, or has lost its lease."""
+    return turn.lease_turn != turn.n or (turn.lease_until or 0) <= now or is_dead(turn.lease_owner or "")
+
+
+def interrupt_abandoned(db: Database, turn: RunningTurn, now: int) -> None:
+    """Ends a turn whose writer went away."""
+    partial.settle(db, turn.n, now)
+    db.run("end_turn", "interrupted", "The writer went away.", now, turn.n)
+    if turn.lease_turn == turn.n:
+        db.run("drop_lease", turn.session)
+
+
+def recover(db: Database, now: int) -> int:
+    """Marks the turns of dead writers as interrupted; how many there were."""
+    abandoned = [turn for turn in running(db) if is_abandoned(turn, now)]
+    for turn in abandoned:
+        interrupt_abandoned(db, turn, now)
+    return len(abandoned)
+
+
+# Owners -------------------------------------------------------------------------------------------------------------
 
 
 def new_owner(shared: bool = False) -> str:
-    """A name for one holder in this process, in a store that other machines share or do not."""
+    """A new owner in this process. `shared` says that other machines use the store too."""
     return f"{SHARED if shared else ''}{_place()}/{os.getpid()}/{_stat(os.getpid())[1]}/{mint(10)}"
 
 
-def hold(owner: str) -> None:
-    """Says that an owner of this process is about to write."""
-    _holders.add(owner)
+def register(owner: str) -> None:
+    """Marks an owner of this process as active, before it takes a lease."""
+    _active.add(owner)
 
 
-def let_go(owner: str) -> None:
-    """Says that an owner of this process will write no more."""
-    _holders.discard(owner)
+def unregister(owner: str) -> None:
+    """Marks an owner of this process as finished: a lease that it still has counts as abandoned."""
+    _active.discard(owner)
 
 
 def is_dead(owner: str) -> bool:
-    """Whether the owner has certainly gone. One on another machine is never certain."""
+    """Whether the owner has certainly ended. An owner on another machine is never certain to."""
     try:
         place, process, started, _ = owner.rsplit("/", 3)
     except ValueError:
@@ -43,13 +172,13 @@ def is_dead(owner: str) -> bool:
     if place.removeprefix(SHARED) != _place():
         return place.split("@")[0] == _place().split("@")[0] and _boot() not in place
     if int(process) == os.getpid():
-        return owner not in _holders
+        return owner not in _active
     try:
         os.kill(int(process), 0)
     except ProcessLookupError:
         return True
     except OSError:
-        return False  # it is there, and not ours
+        return False  # it exists, and belongs to another user
     state, began = _stat(int(process))
     return started != began or state in ("Z", "X")
 
@@ -73,7 +202,7 @@ def _place() -> str:
 
 
 def _stat(process: int) -> tuple[str, str]:
-    """The state of a process, and when it began, so that a number used again is not taken for the same process."""
+    """The state of a process, and its start time, which tells it from a later process with the same id."""
     with suppress(OSError, IndexError):
         with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
             fields = file.read().rpartition(")")[2].split()

@@ -8,30 +8,31 @@ from bough.db import Database
 from bough.model import Message
 from bough.model.values import replace
 from bough.storage import lookup
+from bough.storage.leases import SessionState, find_session_state, unleased
 from bough.storage.messages import Entry, insert
-from bough.storage.turns import Provenance, State, find_state, free, insert_turn, move_head
+from bough.storage.turns import TurnDetails, insert_turn, move_head
 
 SHORT = 16
-"""Messages that are sooner drafted than looked for."""
+"""Up to this many messages, drafting all of them is faster than finding the new ones."""
 
 
-def look_ahead(db: Database, key: str, entries: list[Entry], digests: list[bytes]) -> None:
-    """Drafts what is probably new in a dialog, while nobody waits for the lock."""
+def draft_new(db: Database, key: str, entries: list[Entry], digests: list[bytes]) -> None:
+    """Hashes and compresses what is probably new in a dialog, before the lock is taken."""
     known = 0
     if len(entries) > SHORT:
         with db.reading():
-            session = find_state(db, key)
+            session = find_session_state(db, key)
             known = len(_known_prefix(db, session.head, digests)) if session else 0
     for entry in entries[known:]:
         entry.draft  # noqa: B018
 
 
-def record(db: Database, key: str, entries: list[Entry], digests: list[bytes], now: int, p: Provenance) -> list[str]:
+def record(db: Database, key: str, entries: list[Entry], digests: list[bytes], p: TurnDetails, now: int) -> list[str]:
     """Makes the session stand at the end of this dialog, storing what is not stored yet; the ids of what is new.
 
     `digests` are those of the dialog, message by message.
     """
-    session, messages = free(db, key, now), [entry.message for entry in entries]
+    session, messages = unleased(db, key, now), [entry.message for entry in entries]
     known = _known_prefix(db, session.head, digests)
     fresh = entries[len(known) :]
     if not fresh:
@@ -83,7 +84,7 @@ def _known_prefix(db: Database, head: int | None, digests: list[bytes]) -> list[
     return known
 
 
-def _stand_at(db: Database, session: State, known: list[int], messages: Sequence[Message], now: int) -> None:
+def _stand_at(db: Database, session: SessionState, known: list[int], messages: Sequence[Message], now: int) -> None:
     """Nothing is new. Standing further along the same dialog is left alone; another branch is switched to."""
     target = _last_reply(known, messages)
     if target is None or target == session.head:

@@ -9,7 +9,7 @@ from bough.db import Database, Value
 from bough.errors import Conflict
 from bough.model import Json, SessionInfo, ids, keys
 from bough.model.values import value
-from bough.storage import lookup, trash, turns
+from bough.storage import leases, lookup, trash, turns
 
 
 @value
@@ -89,24 +89,24 @@ def delete(db: Database, key: str, now: int, keep: bool) -> None:
     """Deletes a session with its delegates, and the messages that nobody else reaches."""
     members = family(db, key)
     for member in members:
-        turns.free(db, member.key, now)
+        leases.unleased(db, member.key, now)
     doomed = reached_only_by(db, members)
     trash.delete(db, doomed, now, f"session {key}", keep, [member.n for member in members])
 
 
 def clear(db: Database, key: str, now: int) -> None:
     """Leaves a session empty; the messages that nobody else reaches go to the trash."""
-    session = turns.free(db, key, now)
+    session = leases.unleased(db, key, now)
     doomed = reached_only_by(db, [session])
     trash.delete(db, doomed, now, f"clear {key}", emptied=session.n)
 
 
 def new(db: Database, key: str, title: str | None, now: int) -> str | None:
     """Leaves a session empty; the key of a new one that stands where it stood, if it stood anywhere."""
-    head = lookup.id_of(db, turns.state(db, key).head)
+    head = lookup.id_of(db, leases.session_state(db, key).head)
     if head is None:
         return None
-    session = turns.free(db, key, now)
+    session = leases.unleased(db, key, now)
     archived = fork(db, head, None, title, key, now)
     turns.move_head(db, session.n, None, now)
     return archived
@@ -115,20 +115,20 @@ def new(db: Database, key: str, title: str | None, now: int) -> str | None:
 def delegate(db: Database, parent: str, child: str, agent: str, message: str | None, now: int) -> None:
     """Makes a delegate's session, and remembers which session, and which message of it, it works for."""
     number = None if message is None else lookup.number(db, message)
-    owner = turns.state(db, parent).n
+    owner = leases.session_state(db, parent).n
     session = lookup.session_number(db, child) or insert(db, child, Description(agent=agent), now)
     db.run("link_session", owner, number, session)
 
 
-def family(db: Database, key: str) -> list[turns.State]:
+def family(db: Database, key: str) -> list[leases.SessionState]:
     """A session and everyone who works for it."""
-    members = [turns.state(db, key)]
+    members = [leases.session_state(db, key)]
     for member in members:
-        members += [turns.state(db, child) for _, child in db.rows("child_sessions", member.n)]
+        members += [leases.session_state(db, child) for _, child in db.rows("child_sessions", member.n)]
     return members
 
 
-def reached_only_by(db: Database, sessions: Sequence[turns.State]) -> list[int]:
+def reached_only_by(db: Database, sessions: Sequence[leases.SessionState]) -> list[int]:
     """The messages that go with these sessions: their paths and side branches.
 
     Less the paths of messages that other sessions stand at, have added or have continued.
@@ -162,6 +162,6 @@ def idle(db: Database, before: int, now: int) -> list[SessionInfo]:
     found = []
     for (key,) in db.rows("idle_sessions", before):
         info = find(db, key)
-        if info and not any(turns.is_leased(member, now) for member in family(db, key)):
+        if info and not any(leases.is_leased(member, now) for member in family(db, key)):
             found.append(info)
     return found

@@ -14,7 +14,7 @@ from bough.db import Database
 from bough.db.rows import BlockRow, ExternalRow, MessageRow, SessionRow, TurnRow
 from bough.errors import Conflict, Corrupt, NotFound, Refused
 from bough.model import TrashEntry, ids
-from bough.storage import blobs, lookup, turns
+from bough.storage import blobs, leases, lookup, turns
 from bough.storage.messages import taken
 from bough.storage.rows import RunningTurn, TrashContent
 from bough.storage.trash_payload import CutTurn, Deleted, MovedHead, pack, unpack
@@ -140,10 +140,10 @@ def _end_turns(db: Database, everything: str, now: int) -> None:
     """Ends the turns there whose writers are gone. Raises `Refused` for one that is being written."""
     for row in db.rows("running_turns_in", everything):
         turn = RunningTurn(*row)
-        if not turns.is_abandoned(turn, now):
+        if not leases.is_abandoned(turn, now):
             raise Refused(f"Session {turn.key!r} is in the middle of a turn there; nothing was deleted.")
         db.run("drop_sketch", turn.n)  # it would have followed what is being deleted
-        turns.interrupt_abandoned(db, turn, now)
+        leases.interrupt_abandoned(db, turn, now)
 
 
 def _move_heads(

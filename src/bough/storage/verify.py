@@ -13,7 +13,7 @@ from bough.db import Database, Row
 from bough.errors import BoughError, Corrupt
 from bough.model import Finding, Node
 from bough.protocols import Progress
-from bough.storage import lookup, turns
+from bough.storage import leases, lookup, turns
 from bough.storage.outline import size
 from bough.storage.rows import RunningTurn, TrashContent
 from bough.storage.search import Load
@@ -150,7 +150,7 @@ def _turns(db: Database, now: int) -> Iterator[Found]:
             Finding("broken_turn", f"turn {n}", "its messages are gone"),
             lambda n=n: db.run("delete_turns", f"[{n}]"),  # type: ignore[misc]
         )
-    if abandoned := sum(1 for row in db.rows("running_turns") if turns.is_abandoned(RunningTurn(*row), now)):
+    if abandoned := sum(1 for row in db.rows("running_turns") if leases.is_abandoned(RunningTurn(*row), now)):
         yield (
             Finding("abandoned_turn", f"{abandoned} turns", "they are marked as running, and their writers are gone"),
             lambda: _recover(db, now),
@@ -158,4 +158,4 @@ def _turns(db: Database, now: int) -> Iterator[Found]:
 
 
 def _recover(db: Database, now: int) -> None:
-    turns.recover(db, now)
+    leases.recover(db, now)
