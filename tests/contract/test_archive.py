@@ -137,7 +137,7 @@ def test_one_dialog_comes_with_its_session_and_turns(origin: Store, store: Store
     assert len(list(store.list_turns())) == 2
 
 
-def test_turns_and_names_of_some_messages_are_told_without_the_others(origin: Store) -> None:
+def test_turns_and_names_of_some_messages_are_exported_without_the_others(origin: Store) -> None:
     first, *_ = origin.session("cli:oaks").path()
     assert list(origin.list_turns([first.id])) == [turn for turn in origin.list_turns() if turn.id == first.id]
     assert [name.value for name in origin.list_names([first.id])] == ["u-1"]

@@ -1,4 +1,4 @@
-"""Conversations that happened elsewhere: brought in whole, once, and with their growth."""
+"""Import of conversations: complete, without duplicates, and with later growth."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from bough.model.imported import Conversation, Head, ImportedMessage, Item, Skip
 T0 = 1_700_000_000_000_250
 
 
-def said(id: str, message: Message, parent: str | None = None, **more: Any) -> ImportedMessage:
+def imported(id: str, message: Message, parent: str | None = None, **more: Any) -> ImportedMessage:
     return ImportedMessage(id, message, parent, **{"created_at": T0 + int(id[1:] or 0) * 1_000_000, **more})
 
 
 def chain(*messages: Message, start: int = 1, **more: Any) -> list[Item]:
     """Messages one after another: m1, m2, …"""
     return [
-        said(f"m{number}", message, f"m{number - 1}" if number > 1 else None, **more)
+        imported(f"m{number}", message, f"m{number - 1}" if number > 1 else None, **more)
         for number, message in enumerate(messages, start)
     ]
 
 
-def told(items: Sequence[Item], id: str = "c1", **more: Any) -> Conversation:
+def conversation(items: Sequence[Item], id: str = "c1", **more: Any) -> Conversation:
     return Conversation("elsewhere-app", id, items, **more)
 
 
@@ -41,16 +41,16 @@ def test_a_conversation_becomes_a_session_with_its_times_turns_and_title(store: 
     usage = Usage(10, 5, cost=0.5)
     items = [
         *chain(user("one"), assistant("two")),
-        said("m3", user("three"), "m2"),
-        said("m4", assistant(tool_call("k", "ls")), "m3", model="m-1", provider="p", usage=usage, request_id="r1"),
-        said("m5", tool_result("k", "files"), "m4"),
-        said("m6", assistant("done"), "m5", usage=usage),
+        imported("m3", user("three"), "m2"),
+        imported("m4", assistant(tool_call("k", "ls")), "m3", model="m-1", provider="p", usage=usage, request_id="r1"),
+        imported("m5", tool_result("k", "files"), "m4"),
+        imported("m6", assistant("done"), "m5", usage=usage),
     ]
-    brought = store.bring_in(told(items, title="Tree talk", directory="/work", model="m-1", agent="a"))
-    assert (brought.status, brought.added, brought.known) == ("new", 6, 0)
+    result = store.bring_in(conversation(items, title="Tree talk", directory="/work", model="m-1", agent="a"))
+    assert (result.status, result.added, result.known) == ("new", 6, 0)
     info = store.find_session("elsewhere-app:c1")
     assert info
-    assert brought.session == info.key
+    assert result.session == info.key
     assert (info.title, info.directory, info.model, info.agent) == ("Tree talk", "/work", "m-1", "a")
     path = store.session(info.key).path()
     assert [node.created_at for node in path] == [T0 + second * 1_000_000 for second in range(1, 7)]
@@ -63,137 +63,142 @@ def test_a_conversation_becomes_a_session_with_its_times_turns_and_title(store: 
     assert store.verify() == []
 
 
-def test_telling_it_again_adds_nothing(store: Store) -> None:
-    store.bring_in(told(chain(*FOUR)))
+def test_importing_it_again_adds_nothing(store: Store) -> None:
+    store.bring_in(conversation(chain(*FOUR)))
     before = list(store.list_messages())
-    again = store.bring_in(told(chain(*FOUR)))
+    again = store.bring_in(conversation(chain(*FOUR)))
     assert (again.status, again.added, again.known) == ("known", 0, 4)
     assert list(store.list_messages()) == before
     assert len(store.turns()) == 2
 
 
 def test_a_grown_conversation_adds_its_growth_and_the_session_follows(store: Store) -> None:
-    store.bring_in(told(chain(*FOUR[:3])))
+    store.bring_in(conversation(chain(*FOUR[:3])))
     assert texts(store, "elsewhere-app:c1") == ["one", "two"]
     assert store.turns()[0].status == "interrupted"
-    grown = store.bring_in(told(chain(*FOUR)))
+    grown = store.bring_in(conversation(chain(*FOUR)))
     assert (grown.status, grown.added, grown.known, grown.elsewhere) == ("grown", 1, 3, None)
     assert texts(store, "elsewhere-app:c1") == ["one", "two", "three", "four"]
     assert [turn.status for turn in store.turns()] == ["complete", "complete"]
 
 
 def test_what_was_continued_here_stays_and_the_growth_gets_a_session_beside_it(store: Store) -> None:
-    store.bring_in(told(chain(*FOUR[:2]), title="Talk"))
+    store.bring_in(conversation(chain(*FOUR[:2]), title="Talk"))
     store.session("elsewhere-app:c1").save_turn([user("here"), assistant("mine")])
-    grown = store.bring_in(told(chain(*FOUR), title="Talk"))
+    grown = store.bring_in(conversation(chain(*FOUR), title="Talk"))
     assert grown.elsewhere == "elsewhere-app:c1:elsewhere"
     assert texts(store, "elsewhere-app:c1") == ["one", "two", "here", "mine"]
     assert texts(store, grown.elsewhere) == ["one", "two", "three", "four"]
-    more = store.bring_in(told(chain(*FOUR, user("five"), assistant("six")), title="Talk"))
+    more = store.bring_in(conversation(chain(*FOUR, user("five"), assistant("six")), title="Talk"))
     assert (more.added, more.elsewhere) == (2, grown.elsewhere)
     assert texts(store, grown.elsewhere)[-1] == "six"
     assert len(store.sessions()) == 2
 
 
 def test_a_session_in_the_middle_of_a_turn_is_left_where_it_is(store: Store) -> None:
-    store.bring_in(told(chain(*FOUR[:2])))
+    store.bring_in(conversation(chain(*FOUR[:2])))
     session = store.session("elsewhere-app:c1")
     with session.turn(user("here")) as turn:
-        assert store.bring_in(told(chain(*FOUR))).elsewhere == "elsewhere-app:c1:elsewhere"
+        assert store.bring_in(conversation(chain(*FOUR))).elsewhere == "elsewhere-app:c1:elsewhere"
         turn.add(assistant("mine"))
     assert texts(store, session.key)[-1] == "mine"
 
 
 def test_a_deleted_conversation_stays_deleted_unless_asked_for_again(store: Store) -> None:
-    store.bring_in(told(chain(*FOUR)))
+    store.bring_in(conversation(chain(*FOUR)))
     store.delete_session("elsewhere-app:c1")
-    assert store.bring_in(told(chain(*FOUR))).status == "deleted"
+    assert store.bring_in(conversation(chain(*FOUR))).status == "deleted"
     store.purge()
-    assert store.bring_in(told(chain(*FOUR))).status == "deleted"
+    assert store.bring_in(conversation(chain(*FOUR))).status == "deleted"
     assert list(store.list_messages()) == []
-    again = store.bring_in(told(chain(*FOUR)), again=True)
+    again = store.bring_in(conversation(chain(*FOUR)), again=True)
     assert (again.status, again.added) == ("new", 4)
     assert texts(store, "elsewhere-app:c1")[-1] == "four"
 
 
 def test_a_restored_conversation_is_known_again_and_grows(store: Store) -> None:
-    store.bring_in(told(chain(*FOUR[:2])))
+    store.bring_in(conversation(chain(*FOUR[:2])))
     store.delete_session("elsewhere-app:c1")
     store.restore("elsewhere-app:c1")
-    assert (store.bring_in(told(chain(*FOUR[:2]))).known, store.bring_in(told(chain(*FOUR))).added) == (2, 2)
+    assert store.bring_in(conversation(chain(*FOUR[:2]))).known == 2
+    assert store.bring_in(conversation(chain(*FOUR))).added == 2
     assert texts(store, "elsewhere-app:c1")[-1] == "four"
 
 
 def test_deleted_messages_stay_deleted_and_growth_follows_what_is_left(store: Store) -> None:
-    store.bring_in(told(chain(*FOUR)))
+    store.bring_in(conversation(chain(*FOUR)))
     doomed = store.find_external("elsewhere-app", "m3")
     assert doomed
     store.delete_messages([doomed], recursive=True)
-    known = store.bring_in(told(chain(*FOUR)))
+    known = store.bring_in(conversation(chain(*FOUR)))
     assert (known.added, known.elsewhere, len(store.sessions())) == (0, None, 1)
-    grown = store.bring_in(told(chain(*FOUR, user("five"), assistant("six"))))
+    grown = store.bring_in(conversation(chain(*FOUR, user("five"), assistant("six"))))
     assert grown.added == 2
     assert texts(store, "elsewhere-app:c1") == ["one", "two", "five", "six"]
 
 
 def test_every_branch_is_kept_and_further_heads_become_sessions(store: Store) -> None:
-    items = [*chain(*FOUR), said("m5", assistant("four, retried"), "m3"), said("m6", user("other"), "m2")]
+    items = [*chain(*FOUR), imported("m5", assistant("four, retried"), "m3"), imported("m6", user("other"), "m2")]
     heads = (Head("elsewhere-app:c1:tangent", "m5", title="Tangent"),)
-    brought = store.bring_in(told(items, head="m4", heads=heads))
-    assert brought.added == 6
+    result = store.bring_in(conversation(items, head="m4", heads=heads))
+    assert result.added == 6
     assert texts(store, "elsewhere-app:c1")[-1] == "four"
     assert texts(store, "elsewhere-app:c1:tangent")[-1] == "four, retried"
     (tree,) = store.forest()
     assert sum(1 for _ in store.list_messages()) == 6
     assert tree.node.message.text == "one"
-    assert store.bring_in(told(items, head="m4", heads=heads)).added == 0
+    assert store.bring_in(conversation(items, head="m4", heads=heads)).added == 0
     assert len(store.sessions()) == 2
 
 
 def test_a_head_that_was_deleted_here_comes_back_only_when_asked_for(store: Store) -> None:
-    items = [*chain(*FOUR), said("m5", assistant("four, retried"), "m3")]
+    items = [*chain(*FOUR), imported("m5", assistant("four, retried"), "m3")]
     heads = (Head("elsewhere-app:c1:tangent", "m5"),)
-    store.bring_in(told(items, head="m4", heads=heads))
+    store.bring_in(conversation(items, head="m4", heads=heads))
     store.delete_session("elsewhere-app:c1:tangent")
-    store.bring_in(told(items, head="m4", heads=heads))
+    store.bring_in(conversation(items, head="m4", heads=heads))
     assert store.find_session("elsewhere-app:c1:tangent") is None
-    assert store.bring_in(told(items, head="m4", heads=heads), again=True).session == "elsewhere-app:c1"
+    assert store.bring_in(conversation(items, head="m4", heads=heads), again=True).session == "elsewhere-app:c1"
     assert store.find_session("elsewhere-app:c1:tangent")
 
 
 def test_a_fork_that_replays_its_origin_shares_it_and_counts_nothing_twice(store: Store) -> None:
     usage = Usage(10, 5)
-    store.bring_in(told(chain(*FOUR, usage=usage)))
-    replay = [*chain(*FOUR[:2], usage=usage), said("n9", user("fork"), "m2"), said("n10", assistant("ok"), "n9")]
-    brought = store.bring_in(told(replay, "c2"))
-    assert (brought.status, brought.added, brought.known) == ("new", 2, 2)
+    store.bring_in(conversation(chain(*FOUR, usage=usage)))
+    replay = [
+        *chain(*FOUR[:2], usage=usage),
+        imported("n9", user("fork"), "m2"),
+        imported("n10", assistant("ok"), "n9"),
+    ]
+    result = store.bring_in(conversation(replay, "c2"))
+    assert (result.status, result.added, result.known) == ("new", 2, 2)
     assert texts(store, "elsewhere-app:c2") == ["one", "two", "fork", "ok"]
     (total,) = store.usage()
     assert total.usage.input_tokens == 40
 
 
 def test_a_replay_under_new_names_is_recognised_by_what_was_said_and_when(store: Store) -> None:
-    store.bring_in(told(chain(*FOUR)))
+    store.bring_in(conversation(chain(*FOUR)))
     renamed: list[Item] = [
-        said(f"n{number}", message, f"n{number - 1}" if number > 1 else None)
+        imported(f"n{number}", message, f"n{number - 1}" if number > 1 else None)
         for number, message in enumerate((*FOUR, user("more"), assistant("yes")), 1)
     ]
-    brought = store.bring_in(told(renamed, "c2"))
-    assert (brought.added, brought.known) == (2, 4)
+    result = store.bring_in(conversation(renamed, "c2"))
+    assert (result.added, result.known) == (2, 4)
     assert sum(1 for _ in store.list_messages()) == 6
 
 
 def test_the_same_words_at_another_time_are_another_message(store: Store) -> None:
-    store.bring_in(told(chain(user("hi"), assistant("hello"))))
-    later = [said("n7", user("hi")), said("n8", assistant("hello"), "n7")]
-    assert store.bring_in(told(later, "c2")).added == 2
+    store.bring_in(conversation(chain(user("hi"), assistant("hello"))))
+    later = [imported("n7", user("hi")), imported("n8", assistant("hello"), "n7")]
+    assert store.bring_in(conversation(later, "c2")).added == 2
 
 
 def test_a_reply_that_was_half_written_at_the_last_import_becomes_whole(store: Store) -> None:
     half, whole = assistant("thinking…"), assistant("thinking…", "said")
-    store.bring_in(told([*chain(user("one")), said("m2", half, "m1", usage=Usage(10, 1))]))
-    brought = store.bring_in(told([*chain(user("one")), said("m2", whole, "m1", usage=Usage(10, 9))]))
-    assert (brought.status, brought.added) == ("grown", 1)
+    store.bring_in(conversation([*chain(user("one")), imported("m2", half, "m1", usage=Usage(10, 1))]))
+    result = store.bring_in(conversation([*chain(user("one")), imported("m2", whole, "m1", usage=Usage(10, 9))]))
+    assert (result.status, result.added) == ("grown", 1)
     assert [node.message for node in store.list_messages(ascending=True)] == [user("one"), whole]
     assert texts(store, "elsewhere-app:c1")[-1] == "thinking…\nsaid"
     (turn,) = store.turns()
@@ -204,9 +209,9 @@ def test_a_reply_that_was_half_written_at_the_last_import_becomes_whole(store: S
 
 def test_a_subagent_is_linked_to_the_session_message_and_call_that_started_it(store: Store) -> None:
     call = assistant(tool_call("k1", "Task"))
-    store.bring_in(told([*chain(user("one")), said("m2", call, "m1")]))
-    child = told([said("s1", user("look")), said("s2", assistant("found"), "s1")], "c1/agent", agent="scout",
-                 parent="c1", parent_message="m2", parent_call="k1")  # fmt: skip
+    store.bring_in(conversation([*chain(user("one")), imported("m2", call, "m1")]))
+    items = [imported("s1", user("look")), imported("s2", assistant("found"), "s1")]
+    child = conversation(items, "c1/agent", agent="scout", parent="c1", parent_message="m2", parent_call="k1")
     store.bring_in(child)
     info = store.find_session("elsewhere-app:c1/agent")
     assert info
@@ -217,10 +222,10 @@ def test_a_subagent_is_linked_to_the_session_message_and_call_that_started_it(st
 
 
 def test_what_a_subagent_did_is_labelled_and_left_out_of_lists(store: Store) -> None:
-    store.bring_in(told(chain(user("ask"), assistant("reply"))))
+    store.bring_in(conversation(chain(user("ask"), assistant("reply"))))
     for name, agent in (("r1", "helper"), ("r2", None)):
-        work = [said(f"{name}1", user(f"task {name}")), said(f"{name}2", assistant(f"done {name}"), f"{name}1")]
-        store.bring_in(told(work, f"c1:{name}", parent="c1", agent=agent))
+        work = [imported(f"{name}1", user(f"task {name}")), imported(f"{name}2", assistant(f"done {name}"), f"{name}1")]
+        store.bring_in(conversation(work, f"c1:{name}", parent="c1", agent=agent))
     labels = {node.message.text: node.label for node in store.list_messages()}
     assert labels["task r1"] == labels["done r1"] == "subagent:helper:r1"
     assert (labels["task r2"], labels["ask"]) == ("subagent:unknown:r2", None)
@@ -228,23 +233,24 @@ def test_what_a_subagent_did_is_labelled_and_left_out_of_lists(store: Store) -> 
 
 
 def test_a_summary_says_what_it_covers(store: Store) -> None:
-    items = [*chain(*FOUR), said("m5", user("in short"), "m4", kind="summary", covers="m4")]
-    store.bring_in(told(items))
+    items = [*chain(*FOUR), imported("m5", user("in short"), "m4", kind="summary", covers="m4")]
+    store.bring_in(conversation(items))
     path = store.session("elsewhere-app:c1").path()
     assert (path[4].kind, path[4].covers, path[4].turn_id) == ("summary", path[3].id, None)
 
 
 def test_a_reply_that_was_cut_short_is_an_interrupted_turn(store: Store) -> None:
-    store.bring_in(told([*chain(user("one")), said("m2", assistant("tw"), "m1", finished=False)]))
+    store.bring_in(conversation([*chain(user("one")), imported("m2", assistant("tw"), "m1", finished=False)]))
     (turn,) = store.turns()
     assert (turn.status, turn.error) == ("interrupted", "The reply was cut short.")
 
 
-def test_turns_are_told_apart_by_their_word(store: Store) -> None:
-    items = [said("m1", user("a"), turn="t1"), said("m2", user("b"), "m1", turn="t1"),
-             said("m3", assistant("c"), "m2", turn="t1"), said("m4", assistant("d"), "m3", turn="t2")]  # fmt: skip
-    store.bring_in(told(items[:2]))
-    store.bring_in(told(items))
+def test_messages_with_the_same_turn_of_the_source_are_one_turn(store: Store) -> None:
+    items = [imported("m1", user("a"), turn="t1"), imported("m2", user("b"), "m1", turn="t1"),
+             imported("m3", assistant("c"), "m2", turn="t1"),
+             imported("m4", assistant("d"), "m3", turn="t2")]  # fmt: skip
+    store.bring_in(conversation(items[:2]))
+    store.bring_in(conversation(items))
     newest, first = store.turns()
     path = store.session("elsewhere-app:c1").path()
     assert (first.id, first.last_id) == (path[0].id, path[2].id)
@@ -252,52 +258,52 @@ def test_turns_are_told_apart_by_their_word(store: Store) -> None:
 
 
 def test_skipped_items_are_reported_and_kept_on_the_session(store: Store) -> None:
-    items: list[Item] = [*chain(*FOUR), Skipped("file:7", "no JSON", '{"torn'), said("m9", assistant("x"), "lost")]
-    brought = store.bring_in(told(items, extra={"branch": "main"}))
-    assert [one.place for one in brought.skipped] == ["file:7", "m9"]
+    items: list[Item] = [*chain(*FOUR), Skipped("file:7", "no JSON", '{"torn'), imported("m9", assistant("x"), "lost")]
+    result = store.bring_in(conversation(items, extra={"branch": "main"}))
+    assert [one.place for one in result.skipped] == ["file:7", "m9"]
     info = store.find_session("elsewhere-app:c1")
     assert info
     assert info.extra["branch"] == "main"
     assert info.extra["imported"]["skipped"][0] == {"place": "file:7", "reason": "no JSON", "raw": '{"torn'}
 
 
-def test_of_two_messages_with_one_name_the_second_is_reported(store: Store) -> None:
-    items = [*chain(*FOUR), said("m1", user("one, but not the same"), "m4"), *chain(*FOUR)]
-    brought = store.bring_in(told(items))
-    assert (brought.added, brought.known) == (4, 5)
-    assert [one.place for one in brought.skipped] == ["m1"]
+def test_of_two_messages_with_one_id_the_second_is_reported(store: Store) -> None:
+    items = [*chain(*FOUR), imported("m1", user("one, but not the same"), "m4"), *chain(*FOUR)]
+    result = store.bring_in(conversation(items))
+    assert (result.added, result.known) == (4, 5)
+    assert [one.place for one in result.skipped] == ["m1"]
     assert texts(store, "elsewhere-app:c1") == ["one", "two", "three", "four"]
     assert store.verify() == []
 
 
 def test_a_key_in_use_is_left_alone(store: Store) -> None:
     store.session("telegram:7").save_turn([user("mine"), assistant("yes")])
-    brought = store.bring_in(told(chain(*FOUR), key="telegram:7"))
-    assert brought.session == "telegram:7~2"
+    result = store.bring_in(conversation(chain(*FOUR), key="telegram:7"))
+    assert result.session == "telegram:7~2"
     assert texts(store, "telegram:7") == ["mine", "yes"]
-    assert store.bring_in(told(chain(*FOUR), key="telegram:7")).session == "telegram:7~2"
+    assert store.bring_in(conversation(chain(*FOUR), key="telegram:7")).session == "telegram:7~2"
 
 
 def test_a_title_that_was_changed_here_stays(store: Store) -> None:
-    store.bring_in(told(chain(*FOUR[:2]), title="Auto"))
-    assert store.bring_in(told(chain(*FOUR[:2]), title="Better")).status == "known"
+    store.bring_in(conversation(chain(*FOUR[:2]), title="Auto"))
+    assert store.bring_in(conversation(chain(*FOUR[:2]), title="Better")).status == "known"
     assert store.session("elsewhere-app:c1").info.title == "Better"
     store.session("elsewhere-app:c1", title="Mine")
-    store.bring_in(told(chain(*FOUR), title="Even better"))
+    store.bring_in(conversation(chain(*FOUR), title="Even better"))
     assert store.session("elsewhere-app:c1").info.title == "Mine"
 
 
 def test_an_interrupted_import_goes_on_and_never_looks_done(store: Store) -> None:
     def torn() -> Iterator[Item]:
         for number in range(1, 1200):
-            yield said(
+            yield imported(
                 f"m{number}", user("q") if number % 2 else assistant("a"), f"m{number - 1}" if number > 1 else None
             )
             if number == 1100:
                 raise OSError("unplugged")
 
     with pytest.raises(OSError, match="unplugged"):
-        store.bring_in(told(torn()))  # type: ignore[arg-type]
+        store.bring_in(conversation(torn()))  # type: ignore[arg-type]
     assert store.session("elsewhere-app:c1").head is None
     kept = sum(1 for _ in store.list_messages())
     assert 0 < kept < 1100
@@ -305,27 +311,29 @@ def test_an_interrupted_import_goes_on_and_never_looks_done(store: Store) -> Non
         item
         for number in range(1, 1201)
         for item in (
-            said(f"m{number}", user("q") if number % 2 else assistant("a"), f"m{number - 1}" if number > 1 else None),
+            imported(
+                f"m{number}", user("q") if number % 2 else assistant("a"), f"m{number - 1}" if number > 1 else None
+            ),
         )
     ]
-    brought = store.bring_in(told(whole))
-    assert (brought.added, brought.known) == (1200 - kept, kept)
+    result = store.bring_in(conversation(whole))
+    assert (result.added, result.known) == (1200 - kept, kept)
     assert len(texts(store, "elsewhere-app:c1")) == 1200
     assert len(store.turns()) == 600
     assert store.verify() == []
 
 
 def test_a_dry_run_says_what_would_come_and_writes_nothing(store: Store) -> None:
-    assert store.bring_in(told(chain(*FOUR)), dry_run=True).added == 4
+    assert store.bring_in(conversation(chain(*FOUR)), dry_run=True).added == 4
     assert list(store.list_messages()) == []
     assert store.sessions() == []
-    store.bring_in(told(chain(*FOUR[:2])))
-    foreseen = store.bring_in(told(chain(*FOUR)), dry_run=True)
+    store.bring_in(conversation(chain(*FOUR[:2])))
+    foreseen = store.bring_in(conversation(chain(*FOUR)), dry_run=True)
     assert (foreseen.status, foreseen.added, foreseen.known) == ("grown", 2, 2)
 
 
 def test_a_conversation_without_messages_makes_no_session(store: Store) -> None:
-    assert store.bring_in(told([Skipped("file:1", "nothing")])).status == "empty"
+    assert store.bring_in(conversation([Skipped("file:1", "nothing")])).status == "empty"
     assert store.sessions() == []
 
 
@@ -334,15 +342,15 @@ def test_what_cannot_be_written_down_beside_a_conversation_does_not_keep_it_out(
     for _ in range(5_000):
         deep = [deep]
     items: list[Item] = [*chain(*FOUR), Skipped("file:1", "too deep", deep)]
-    assert store.bring_in(told(items, extra={"deep": deep})).added == 4
-    assert store.bring_in(told(items, extra={"deep": float("nan")})).known == 4
+    assert store.bring_in(conversation(items, extra={"deep": deep})).added == 4
+    assert store.bring_in(conversation(items, extra={"deep": float("nan")})).known == 4
     assert store.session("elsewhere-app:c1").info.extra["imported"]["id"] == "c1"
 
 
 def test_hostile_names_and_texts_survive(store: Store) -> None:
     odd = "\0\ud800" + "x" * 3000
     item = ImportedMessage(odd, Message("assistant", (Text(odd),)), model=odd, request_id=odd, label=odd)
-    brought = store.bring_in(Conversation("elsewhere-app", odd, [item], title=odd, agent=odd, directory=odd))
-    assert brought.added == 1
+    result = store.bring_in(Conversation("elsewhere-app", odd, [item], title=odd, agent=odd, directory=odd))
+    assert result.added == 1
     assert store.bring_in(Conversation("elsewhere-app", odd, [item], title=odd)).known == 1
-    assert store.session(brought.session or "").path()[0].message.text == odd
+    assert store.session(result.session or "").path()[0].message.text == odd

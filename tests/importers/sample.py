@@ -1,4 +1,4 @@
-"""What the suite needs to know of a sample: how it is made, and what must come of it."""
+"""A sample of the suite: how it is made, and what its import has to result in."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ class Sample:
     source: str
     """The importer's name."""
     about: str
-    """What is special about it: the name of the test."""
+    """Its special property, which names the test."""
     make: Callable[[Path], Path]
     """Makes it in an empty directory; the path to import."""
     conversations: int
     messages: int
     skipped: tuple[str, ...] = ()
-    """A part of the place of each thing that is not understood, in order."""
+    """A part of the place of each skipped item, in order."""
     edges: Mapping[str, str | None] = field(default_factory=dict)
     """For some messages, by their text: the text of the message before."""
     sessions: Mapping[str, str | None] = field(default_factory=dict)
-    """For some sessions, by key: the text of the message where each stands."""
+    """For some sessions, by key: the text of the current message."""
     grow: Callable[[Path], object] | None = None
-    """Does to the path what the other program does when the conversation goes on,"""
+    """Changes the path as the other program does when the conversation continues."""
     grown: int = 0
-    """and how many messages that adds."""
+    """The number of messages that `grow` adds."""
     tear: Callable[[Path], object] | None = None
-    """Leaves the path as a crash of the other program, or a copy in mid-write, would."""
+    """Truncates the path as a crash of the other program would."""
 
     def __str__(self) -> str:
         return f"{self.source}: {self.about}"
 
 
 def copied(name: str) -> Callable[[Path], Path]:
-    """Makes a sample of what lies in `samples`."""
+    """Makes a sample from files in `samples`."""
 
     def make(place: Path) -> Path:
         return Path(shutil.copytree(FILES / name, place / Path(name).name))
@@ -56,7 +56,7 @@ def copied(name: str) -> Callable[[Path], Path]:
 
 
 def append(path: Path, *records: Json) -> None:
-    """Adds lines to a file, as a program does that is still running; a line that was torn off is finished first."""
+    """Appends lines to a file, after removing a truncated last line."""
     data = path.read_bytes()
     whole = data[: data.rfind(b"\n") + 1]
     path.write_bytes(whole + b"".join(json.dumps(record).encode() + b"\n" for record in records))
@@ -93,7 +93,7 @@ def database(path: Path, schema: str, **rows: list[dict[str, Any]]) -> Path:
 
 @contextmanager
 def opened(path: Path) -> Iterator[apsw.Connection]:
-    """Another program's file, open for writing; what it writes need not survive a power cut."""
+    """A SQLite file, open for writing without sync."""
     connection = apsw.Connection(str(path))
     try:
         connection.execute("PRAGMA synchronous=OFF; BEGIN")

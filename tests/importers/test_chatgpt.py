@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bough.model import Media, Other, Thinking
-from tests.importers.helpers import Told, tell
+from tests.importers.helpers import ReadConversation, read_path
 from tests.importers.sample import FILES
 from tests.importers.samples.chatgpt import CONVERSATION, zipped
 
@@ -20,74 +20,83 @@ def node(number: int) -> str:
 
 
 @pytest.fixture(scope="module")
-def told() -> dict[str, Told]:
-    return tell(PATH)
+def conversations() -> dict[str, ReadConversation]:
+    return read_path(PATH)
 
 
 @pytest.fixture
-def garden(told: dict[str, Told]) -> Told:
-    return told[f"{CONVERSATION}1"]
+def garden(conversations: dict[str, ReadConversation]) -> ReadConversation:
+    return conversations[f"{CONVERSATION}1"]
 
 
-def test_a_call_and_its_results_belong_together_by_their_places(garden: Told) -> None:
-    (call,) = garden.said[node(6)].message.calls
+def test_a_call_and_its_results_belong_together_by_their_places(garden: ReadConversation) -> None:
+    (call,) = garden.messages[node(6)].message.calls
     assert (call.name, call.arguments) == ("python", "2+2")
-    assert garden.said[node(7)].message.results[0].call_id == call.call_id
-    (search,) = garden.said[node(13)].message.calls
-    answers = [garden.said[node(number)].message.results[0] for number in (14, 15)]
+    assert garden.messages[node(7)].message.results[0].call_id == call.call_id
+    (search,) = garden.messages[node(13)].message.calls
+    answers = [garden.messages[node(number)].message.results[0] for number in (14, 15)]
     assert {answer.call_id for answer in answers} == {search.call_id}
     assert [answer.name for answer in answers] == ["browser", "browser"]
 
 
-def test_nodes_that_say_nothing_are_passed_by(garden: Told) -> None:
-    assert node(1) not in garden.said
-    assert garden.said[node(2)].parent is None
-    assert garden.said[node(2)].message.role == "system"
+def test_nodes_that_say_nothing_are_passed_by(garden: ReadConversation) -> None:
+    assert node(1) not in garden.messages
+    assert garden.messages[node(2)].parent is None
+    assert garden.messages[node(2)].message.role == "system"
 
 
-def test_thoughts_are_thinking(garden: Told) -> None:
-    (thought,) = garden.said[node(4)].message.blocks
+def test_thoughts_are_thinking(garden: ReadConversation) -> None:
+    (thought,) = garden.messages[node(4)].message.blocks
     assert isinstance(thought, Thinking)
     assert thought.text == "Counting\n\nTwo and two."
 
 
 @pytest.mark.parametrize("packed", [False, True], ids=["directory", "zip"])
 def test_files_come_with_their_bytes_where_the_export_has_them(packed: bool, tmp_path: Path) -> None:
-    told = tell(zipped(tmp_path) if packed else PATH)
-    media = [block for block in told[f"{CONVERSATION}1"].said[node(3)].message.blocks if isinstance(block, Media)]
+    conversations = read_path(zipped(tmp_path) if packed else PATH)
+    media = [
+        block
+        for block in conversations[f"{CONVERSATION}1"].messages[node(3)].message.blocks
+        if isinstance(block, Media)
+    ]
     assert [(one.mime, one.data is not None, one.file_id) for one in media] == [
         ("image/png", True, None),
         ("", False, "file_gone"),
         ("text/plain", False, "file-Doc9"),
     ]
-    (sound,) = (b for b in told[f"{CONVERSATION}3"].said[node(31)].message.blocks if isinstance(b, Media))
+    (sound,) = (b for b in conversations[f"{CONVERSATION}3"].messages[node(31)].message.blocks if isinstance(b, Media))
     assert (sound.kind, sound.mime) == ("audio", "audio/wav")
 
 
-def test_each_reply_has_its_own_model_and_says_when_it_was_cut_short(garden: Told) -> None:
-    assert (garden.said[node(10)].model, garden.said[node(11)].model) == ("gpt-5", "gpt-5-thinking")
-    assert (garden.said[node(10)].finished, garden.said[node(11)].finished) == (True, False)
+def test_each_reply_has_its_own_model_and_says_when_it_was_cut_short(garden: ReadConversation) -> None:
+    assert (garden.messages[node(10)].model, garden.messages[node(11)].model) == ("gpt-5", "gpt-5-thinking")
+    assert (garden.messages[node(10)].finished, garden.messages[node(11)].finished) == (True, False)
 
 
-def test_what_is_not_known_is_kept_whole(garden: Told) -> None:
-    (other,) = garden.said[node(17)].message.blocks
+def test_what_is_not_known_is_kept_whole(garden: ReadConversation) -> None:
+    (other,) = garden.messages[node(17)].message.blocks
     assert isinstance(other, Other)
     assert other.raw == {"chatgpt": {"content_type": "app_pairing_content", "apps": ["new"]}}
 
 
-def test_the_head_is_where_the_user_stood(garden: Told, told: dict[str, Told]) -> None:
+def test_the_head_is_where_the_user_stood(garden: ReadConversation, conversations: dict[str, ReadConversation]) -> None:
     assert garden.conversation.head == node(16)
-    assert told[f"{CONVERSATION}2"].conversation.head is None
+    assert conversations[f"{CONVERSATION}2"].conversation.head is None
 
 
 def test_the_same_root_in_two_conversations_is_two_messages(tmp_path: Path) -> None:
     root = {"message": {"author": {"role": "user"}, "content": {"content_type": "text", "parts": ["hi"]}}}
     every = [{"id": name, "mapping": {"client-created-root": root}} for name in ("a", "b")]
     (tmp_path / "conversations.json").write_text(json.dumps(every))
-    assert [list(one.said) for one in tell(tmp_path).values()] == [["a:client-created-root"], ["b:client-created-root"]]
+    assert [list(one.messages) for one in read_path(tmp_path).values()] == [
+        ["a:client-created-root"],
+        ["b:client-created-root"],
+    ]
 
 
-def test_what_is_as_always_is_not_kept_beside_a_message(garden: Told) -> None:
-    assert garden.said[node(9)].message.envelope is None
-    assert garden.said[node(10)].message.envelope == {"chatgpt": {"end_turn": True}}
-    assert garden.said[node(11)].message.envelope["chatgpt"]["metadata"] == {"finish_details": {"type": "interrupted"}}
+def test_what_is_as_always_is_not_kept_beside_a_message(garden: ReadConversation) -> None:
+    assert garden.messages[node(9)].message.envelope is None
+    assert garden.messages[node(10)].message.envelope == {"chatgpt": {"end_turn": True}}
+    assert garden.messages[node(11)].message.envelope["chatgpt"]["metadata"] == {
+        "finish_details": {"type": "interrupted"}
+    }

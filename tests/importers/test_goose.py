@@ -9,23 +9,23 @@ import pytest
 import bough
 from bough.importers import get
 from bough.model import Media, Other, Thinking, Usage
-from tests.importers.helpers import Told, tell
+from tests.importers.helpers import ReadConversation, read_path
 from tests.importers.samples.goose import SESSION, export, newest, older
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> dict[str, Told]:
-    return tell(newest(tmp_path))
+def conversations(tmp_path: Path) -> dict[str, ReadConversation]:
+    return read_path(newest(tmp_path))
 
 
-def test_what_only_the_model_sees_after_a_compaction_is_a_summary(told: dict[str, Told]) -> None:
-    said = told[SESSION].said
+def test_what_only_the_model_sees_after_a_compaction_is_a_summary(conversations: dict[str, ReadConversation]) -> None:
+    said = conversations[SESSION].messages
     summaries = [(one.id, one.covers) for one in said.values() if one.kind == "summary"]
     assert summaries == [(f"{SESSION}:m5", f"{SESSION}:m4")]
 
 
-def test_results_in_the_users_name_are_results(told: dict[str, Told]) -> None:
-    message = told[SESSION].said[f"{SESSION}:m3"].message
+def test_results_in_the_users_name_are_results(conversations: dict[str, ReadConversation]) -> None:
+    message = conversations[SESSION].messages[f"{SESSION}:m3"].message
     assert message.role == "tool_result"
     assert [(one.call_id, one.text, one.error) for one in message.results] == [
         ("t1", "ten planks\na list", False),
@@ -33,8 +33,8 @@ def test_results_in_the_users_name_are_results(told: dict[str, Told]) -> None:
     ]
 
 
-def test_images_thoughts_calls_and_what_is_not_known_are_kept(told: dict[str, Told]) -> None:
-    said = told[SESSION].said
+def test_images_thoughts_calls_and_what_is_not_known_are_kept(conversations: dict[str, ReadConversation]) -> None:
+    said = conversations[SESSION].messages
     assert isinstance(said[f"{SESSION}:m1"].message.blocks[1], Media)
     thought, _, call, broken = said[f"{SESSION}:m2"].message.blocks
     assert isinstance(thought, Thinking)
@@ -42,8 +42,8 @@ def test_images_thoughts_calls_and_what_is_not_known_are_kept(told: dict[str, To
     assert isinstance(broken, Other)
 
 
-def test_what_was_spent_belongs_to_the_reply_before(told: dict[str, Told]) -> None:
-    spent = {one.id: (one.model, one.usage) for one in told[SESSION].said.values() if one.usage}
+def test_what_was_spent_belongs_to_the_reply_before(conversations: dict[str, ReadConversation]) -> None:
+    spent = {one.id: (one.model, one.usage) for one in conversations[SESSION].messages.values() if one.usage}
     assert spent == {
         f"{SESSION}:m2": ("claude-sonnet-4-5", Usage(100, 10, 5, cost=0.01)),
         f"{SESSION}:m4": ("claude-haiku-4-5", Usage(250, 25)),
@@ -51,10 +51,12 @@ def test_what_was_spent_belongs_to_the_reply_before(told: dict[str, Told]) -> No
     }
 
 
-def test_a_subagent_knows_its_parent_and_extensions_keep_their_secrets(told: dict[str, Told]) -> None:
-    assert told["20260501_2"].conversation.parent == SESSION
-    assert told[SESSION].conversation.directory == "/home/user/shed"
-    assert "not for anyone" not in str(told[SESSION].conversation.extra)
+def test_a_subagent_knows_its_parent_and_extensions_keep_their_secrets(
+    conversations: dict[str, ReadConversation],
+) -> None:
+    assert conversations["20260501_2"].conversation.parent == SESSION
+    assert conversations[SESSION].conversation.directory == "/home/user/shed"
+    assert "not for anyone" not in str(conversations[SESSION].conversation.extra)
 
 
 def test_an_export_of_a_session_that_is_known_adds_nothing(tmp_path: Path) -> None:

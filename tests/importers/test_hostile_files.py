@@ -1,4 +1,4 @@
-"""Files that were made to do harm, or that lie about what they are: refused clearly, with nothing half imported."""
+"""Malicious and mislabelled files: refused with a clear error, and nothing is partly imported."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import io
 import json
 import os
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-import bough
 from bough import ImporterError, Store
 from bough.importers import detect, get, names
 from bough.importers.common.files import open_files
@@ -19,17 +18,11 @@ from bough.importers.common.json_reader import CHUNK, Line, json_items, json_lin
 from bough.importers.common.sqlite import open_tables
 from bough.importers.common.synthetic_ids import parents_first
 from bough.model.imported import Conversation, ImportedMessage, Skipped
+from tests.importers.helpers import import_path
 from tests.importers.sample import Sample, halve, opened
 from tests.importers.samples import SAMPLES
-from tests.importers.test_importers import bring
 
 CHAT = json.dumps({"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}]})
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with bough.connect(tmp_path / "bough.db") as opened:
-        yield opened
 
 
 def zipped(path: Path, fill: Callable[[zipfile.ZipFile], object]) -> Path:
@@ -106,9 +99,9 @@ def test_absurd_json_is_skipped_with_its_place_and_the_rest_is_read(store: Store
     absurd = ["[" * 200_000, '{"a":' * 100_000, "1" * 10_000, "NaN", '{"messages": Infinity}', '"\\ud800"', "\x00\x01"]
     path = tmp_path / "chats.jsonl"
     path.write_text("\n".join([CHAT, *absurd, CHAT]) + "\n")
-    brought, skipped = bring(store, path)
+    results, skipped = import_path(store, path)
     assert [one.place for one in skipped] == [f"chats.jsonl:{number}" for number in range(2, len(absurd) + 2)]
-    assert sum(one.added for one in brought) == 2
+    assert sum(one.added for one in results) == 2
     assert store.verify() == []
 
 
@@ -119,8 +112,8 @@ def test_deeply_nested_content_is_skipped_not_fatal(store: Store, tmp_path: Path
     deep = {"role": "user", "content": [{"type": "odd", "deep": nested}]}
     path = tmp_path / "chat.json"
     path.write_text(json.dumps({"messages": [deep, {"role": "user", "content": "b"}]}))
-    brought, _ = bring(store, path)
-    assert brought[0].added >= 1
+    results, _ = import_path(store, path)
+    assert results[0].added >= 1
 
 
 def test_a_line_that_is_too_long_is_skipped_without_being_held(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,9 +156,9 @@ def test_an_item_of_a_list_that_is_no_json_costs_only_itself() -> None:
 def test_an_export_in_utf_16_is_recognised_and_read(tmp_path: Path) -> None:
     chat = {"uuid": "c", "chat_messages": [{"uuid": "m", "sender": "human", "text": "Grüße", "content": []}]}
     (tmp_path / "conversations.json").write_text(json.dumps([chat], ensure_ascii=False), "utf-16")
-    (told,) = detect(tmp_path).read(tmp_path)
-    assert isinstance(told, Conversation)
-    assert [item.message.text for item in told.items if isinstance(item, ImportedMessage)] == ["Grüße"]
+    (found,) = detect(tmp_path).read(tmp_path)
+    assert isinstance(found, Conversation)
+    assert [item.message.text for item in found.items if isinstance(item, ImportedMessage)] == ["Grüße"]
 
 
 def test_what_is_nobodys_is_refused_whatever_it_pretends_to_be(tmp_path: Path) -> None:
@@ -188,10 +181,10 @@ def test_what_is_called_a_source_and_is_not_is_an_error_or_nothing(name: str, tm
         path = tmp_path / f"file{number}"
         path.write_bytes(content)
         try:
-            told = list(get(name).read(path))
+            found = list(get(name).read(path))
         except ImporterError:
             continue
-        items = [item for one in told if not isinstance(one, Skipped) for item in one.items]
+        items = [item for one in found if not isinstance(one, Skipped) for item in one.items]
         assert all(isinstance(item, Skipped) for item in items)
 
 
@@ -207,9 +200,9 @@ def test_a_damaged_database_is_an_error_and_nothing_of_it_looks_done(
     halve(path)
     importer = get(sample.source)
     with pytest.raises(ImporterError):
-        for told in importer.read(path):
-            if not isinstance(told, Skipped):
-                store.bring_in(told)
+        for found in importer.read(path):
+            if not isinstance(found, Skipped):
+                store.bring_in(found)
     assert all(info.head_id is None for info in store.sessions())
 
 
@@ -224,14 +217,14 @@ def test_views_triggers_and_functions_of_a_database_are_not_trusted(tmp_path: Pa
         assert list(tables.rows("conversations", ["key"])) == []
 
 
-def test_circles_and_missing_parents_are_broken_up() -> None:
-    found = list(parents_first({"a": "c", "b": "a", "c": "b", "d": "d", "e": "gone", "f": "a"}))
-    told: set[str] = set()
-    for name, parent in found:
-        assert parent is None or parent in told
-        told.add(name)
-    assert told == set("abcdef")
-    assert dict(found)["f"] == "a"
+def test_cycles_and_missing_parents_are_resolved() -> None:
+    ordered = list(parents_first({"a": "c", "b": "a", "c": "b", "d": "d", "e": "gone", "f": "a"}))
+    seen: set[str] = set()
+    for name, parent in ordered:
+        assert parent is None or parent in seen
+        seen.add(name)
+    assert seen == set("abcdef")
+    assert dict(ordered)["f"] == "a"
 
 
 def test_nothing_is_left_behind_in_the_temporary_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""One suite for all importers: they read, keep the tree, add nothing twice, survive torn ends, say what they skip."""
+"""One suite for all importers: reading, the tree, repetition, growth, truncated files, skipped content."""
 
 from __future__ import annotations
 
@@ -12,33 +12,28 @@ import bough
 from bough import ImporterError, Store
 from bough.importers import detect, get, names
 from bough.model.imported import ImportResult, Skipped
+from tests.importers.helpers import import_path
 from tests.importers.sample import Sample
 from tests.importers.samples import SAMPLES
 
 
 @dataclass(frozen=True)
-class Imported:
-    """A sample that was brought into a store of its own."""
+class ImportedSample:
+    """A sample that was imported into a store of its own."""
 
     sample: Sample
     path: Path
     store: Store
-    brought: list[ImportResult]
+    results: list[ImportResult]
     skipped: list[Skipped]
 
 
 @pytest.fixture(scope="module", params=SAMPLES, ids=str)
-def imported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Imported]:
+def imported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImportedSample]:
     sample: Sample = request.param
     path = sample.make(tmp_path_factory.mktemp("sample"))
     with bough.connect(tmp_path_factory.mktemp("store") / "bough.db") as store:
-        yield Imported(sample, path, store, *bring(store, path))
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with bough.connect(tmp_path / "bough.db") as opened:
-        yield opened
+        yield ImportedSample(sample, path, store, *import_path(store, path))
 
 
 @pytest.fixture
@@ -47,34 +42,21 @@ def place(tmp_path: Path) -> Path:
     return tmp_path / "sample"
 
 
-def bring(store: Store, path: Path) -> tuple[list[ImportResult], list[Skipped]]:
-    """Imports a path as the command does; what became of its conversations, and all that was skipped."""
-    brought: list[ImportResult] = []
-    skipped: list[Skipped] = []
-    for told in detect(path).read(path):
-        if isinstance(told, Skipped):
-            skipped.append(told)
-        else:
-            brought.append(store.bring_in(told))
-            skipped += brought[-1].skipped
-    return brought, skipped
+def conversations(results: list[ImportResult]) -> int:
+    """The number of conversations: results with one session are one; an archive has several without."""
+    archived = sum(one.conversations for one in results if one.session is None and one.status != "empty")
+    return len({one.session for one in results if one.session}) + archived
 
 
-def conversations(brought: list[ImportResult]) -> int:
-    """Several tellings of one conversation are one; an archive names none, and holds several."""
-    archived = sum(one.conversations for one in brought if one.session is None and one.status != "empty")
-    return len({one.session for one in brought if one.session}) + archived
-
-
-def test_it_is_recognised_and_read(imported: Imported) -> None:
+def test_it_is_recognised_and_read(imported: ImportedSample) -> None:
     sample, store = imported.sample, imported.store
     assert detect(imported.path).name == sample.source
-    assert conversations(imported.brought) == sample.conversations
-    assert sum(one.added for one in imported.brought) == sample.messages == sum(1 for _ in store.list_messages())
+    assert conversations(imported.results) == sample.conversations
+    assert sum(one.added for one in imported.results) == sample.messages == sum(1 for _ in store.list_messages())
     assert store.verify() == []
 
 
-def test_the_tree_is_kept(imported: Imported) -> None:
+def test_the_tree_is_kept(imported: ImportedSample) -> None:
     sample, store = imported.sample, imported.store
     nodes = {node.id: node for node in store.list_messages()}
     above = {
@@ -85,17 +67,17 @@ def test_the_tree_is_kept(imported: Imported) -> None:
     assert {key: path[0].message.text if path else None for key, path in stands.items()} == dict(sample.sessions)
 
 
-def test_what_is_not_understood_is_reported_with_its_place(imported: Imported) -> None:
+def test_what_is_not_understood_is_reported_with_its_place(imported: ImportedSample) -> None:
     assert len(imported.skipped) == len(imported.sample.skipped), imported.skipped
     for one, expected in zip(imported.skipped, imported.sample.skipped, strict=True):
         assert expected in one.place
         assert one.reason
 
 
-def test_a_second_import_adds_nothing(imported: Imported) -> None:
+def test_a_second_import_adds_nothing(imported: ImportedSample) -> None:
     store = imported.store
     before = (list(store.list_messages()), store.sessions(), store.turns(), store.usage())
-    again, _ = bring(store, imported.path)
+    again, _ = import_path(store, imported.path)
     assert {one.status for one in again} <= {"known", "empty"}
     assert (list(store.list_messages()), store.sessions(), store.turns(), store.usage()) == before
 
@@ -103,13 +85,13 @@ def test_a_second_import_adds_nothing(imported: Imported) -> None:
 @pytest.mark.parametrize("sample", [sample for sample in SAMPLES if sample.grow], ids=str)
 def test_growth_is_added(sample: Sample, store: Store, place: Path) -> None:
     path = sample.make(place)
-    bring(store, path)
+    import_path(store, path)
     assert sample.grow
     sample.grow(path)
-    brought, _ = bring(store, path)
-    assert sum(one.added for one in brought) == sample.grown
-    assert not any(one.elsewhere for one in brought)
-    assert sum(one.added for one in bring(store, path)[0]) == 0
+    results, _ = import_path(store, path)
+    assert sum(one.added for one in results) == sample.grown
+    assert not any(one.elsewhere for one in results)
+    assert sum(one.added for one in import_path(store, path)[0]) == 0
     assert store.verify() == []
 
 
@@ -118,12 +100,12 @@ def test_a_torn_end_loses_only_itself_and_is_made_good_later(sample: Sample, sto
     path = sample.make(place)
     assert sample.tear
     sample.tear(path)
-    brought, skipped = bring(store, path)
+    results, skipped = import_path(store, path)
     assert len(skipped) > len(sample.skipped)
-    assert sum(one.added for one in brought) <= sample.messages
+    assert sum(one.added for one in results) <= sample.messages
     for leftover in sorted(place.rglob("*"), reverse=True):
         leftover.rmdir() if leftover.is_dir() else leftover.unlink()
-    bring(store, sample.make(place))
+    import_path(store, sample.make(place))
     assert sum(1 for _ in store.list_messages()) == sample.messages
     assert store.verify() == []
 

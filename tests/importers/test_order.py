@@ -1,4 +1,4 @@
-"""Conversations are told in the order in which they were last used, so that lists come out as people expect them."""
+"""Conversations are read in the order of their last use."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def sample(place: Path, source: str) -> Path:
 
 
 def order(path: Path) -> list[str]:
-    """The conversations of a path as they are told. Each is read before the next one is asked for."""
+    """The ids of the conversations of a path, in order. Each is read before the next one is requested."""
     names = []
     for one in detect(path).read(path):
         if isinstance(one, Conversation):
@@ -64,9 +64,9 @@ def test_a_session_of_claude_code_that_went_on_comes_after_others_and_after_its_
     other.write_text(json.dumps(human("o1", LATE)) + "\n")
     assert order(path)[-1] == "other"
     append(path / PROJECT / f"{SESSION}.jsonl", human("late", "2031-01-01T00:00:00Z"))
-    told = order(path)
-    assert told[0] == "gone:0ld"
-    assert told.index("other") < told.index(SESSION) < told.index(FORK)
+    conversations = order(path)
+    assert conversations[0] == "gone:0ld"
+    assert conversations.index("other") < conversations.index(SESSION) < conversations.index(FORK)
 
 
 def human(uuid: str, time: str) -> dict[str, object]:

@@ -42,16 +42,16 @@ def any_id(store: Store, number: int) -> str | None:
 
 def act(store: Store, action: tuple[Any, ...]) -> None:
     match action:
-        case "turn", key, said, usage:
-            store.session(key).save_turn(said, model="m", usage=usage)
-        case "fail", key, said, error:
-            store.session(key).turn(said).fail(error)
-        case "save", said, label:
-            store.save_messages([Save(message, label=label) for message in said])
+        case "turn", key, messages_given, usage:
+            store.session(key).save_turn(messages_given, model="m", usage=usage)
+        case "fail", key, messages_given, error:
+            store.session(key).turn(messages_given).fail(error)
+        case "save", messages_given, label:
+            store.save_messages([Save(message, label=label) for message in messages_given])
         case "compact", key:
             store.session(key).compact(lambda nodes: f"{len(nodes)} in all", keep_turns=1)
-        case "delegate", key, said:
-            store.session(key).delegate("scout").save_turn(said)
+        case "delegate", key, messages_given:
+            store.session(key).delegate("scout").save_turn(messages_given)
         case "describe", key, title, extra:
             store.session(key, title=title, directory=title, extra=extra)
         case kind, number, *rest:
@@ -82,8 +82,8 @@ def test_an_exported_store_is_imported_as_an_equal_one(steps: list[tuple[Any, ..
             act(origin, step)
         path = Path(directory, "all.jsonl")
         path.write_text("".join(jsonl.everything(origin)))
-        for told in get("bough").read(path):
-            assert isinstance(told, Archive)
-            assert copy.bring_in(told).skipped == ()
+        for archive in get("bough").read(path):
+            assert isinstance(archive, Archive)
+            assert copy.bring_in(archive).skipped == ()
         assert everything(copy) == everything(origin)
         assert copy.verify() == []

@@ -1,4 +1,4 @@
-"""A conversation told in pieces, however it is cut, is the conversation told at once."""
+"""A conversation imported in pieces, however it is cut, equals the conversation imported at once."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from bough.model.imported import Conversation, ImportedMessage
 
 roles: st.SearchStrategy[Role] = st.sampled_from(["user", "assistant", "assistant", "tool_result", "system"])
 parents = st.integers(0, 3)
-words = st.sampled_from([None, None, None, "t1", "t2"])
+turn_ids = st.sampled_from([None, None, None, "t1", "t2"])
 counts = st.none() | st.builds(Usage, st.integers(0, 9), st.integers(0, 9))
 
 
 @st.composite
-def told(draw: st.DrawFn) -> list[ImportedMessage]:
+def imported_messages(draw: st.DrawFn) -> list[ImportedMessage]:
     """A tree of messages, parents first; most follow the one before them."""
     items: list[ImportedMessage] = []
     for number in range(draw(st.integers(1, 14))):
         back = draw(parents)
         parent = None if not items or (back == 3 and draw(st.booleans())) else items[max(0, number - 1 - back % 3)].id
         message = Message(draw(roles), (Text(f"said {number}"),))
-        items.append(ImportedMessage(f"m{number}", message, parent, 1_700_000_000_000_001 + number, turn=draw(words),
+        items.append(ImportedMessage(f"m{number}", message, parent, 1_700_000_000_000_001 + number, turn=draw(turn_ids),
                           usage=draw(counts), finished=draw(st.integers(0, 5)) > 0))  # fmt: skip
     return items
 
 
 def bring(store: Store, items: list[ImportedMessage]) -> None:
-    replies = [said.id for said in items if said.message.role != "user"]
+    replies = [imported.id for imported in items if imported.message.role != "user"]
     store.bring_in(Conversation("elsewhere-app", "c", items, head=replies[-1] if replies else items[0].id))
 
 
-def kept(store: Store) -> tuple[Any, ...]:
-    """What the store has, in the words of the other program."""
+def stored(store: Store) -> tuple[Any, ...]:
+    """The content of the store, with ids of the source."""
     nodes = list(store.list_messages(ascending=True))
     name = {node.id: node.message.text for node in nodes} | {None: None}
     turns = {
@@ -48,7 +48,7 @@ def kept(store: Store) -> tuple[Any, ...]:
     return places, turns, [name[info.head_id] for info in store.sessions()]
 
 
-@given(told(), st.lists(st.integers(1, 14), max_size=5))
+@given(imported_messages(), st.lists(st.integers(1, 14), max_size=5))
 @settings(max_examples=150, deadline=None)
 def test_pieces_make_the_same_whole(items: list[ImportedMessage], cuts: list[int]) -> None:
     with bough.connect(":memory:") as whole, bough.connect(":memory:") as pieces:
@@ -56,5 +56,5 @@ def test_pieces_make_the_same_whole(items: list[ImportedMessage], cuts: list[int
         for cut in sorted(cuts):
             bring(pieces, items[:cut])
         bring(pieces, items)
-        assert kept(pieces) == kept(whole)
+        assert stored(pieces) == stored(whole)
         assert pieces.verify() == []

@@ -1,4 +1,4 @@
-"""Imports that are killed, retried, or run twice at the same time: nothing is doubled, nothing half looks done."""
+"""Imports that are killed, retried or run twice at the same time: no duplicates, and nothing partial looks complete."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ with bough.connect(sys.argv[1]) as store:
 
 
 def conversation(at: Callable[[int], object] = lambda _: None, messages: int = MESSAGES) -> Conversation:
-    """One long conversation; `at` is called before each message is told."""
+    """One long conversation; `at` is called before each message is yielded."""
 
     def items() -> Iterator[Item]:
         for number in range(1, messages + 1):
@@ -69,8 +69,8 @@ def test_a_killed_import_goes_on_where_it_was(tmp_path: Path, pause: int) -> Non
     with bough.connect(db) as store:
         found = store.find_session("elsewhere-app:c1")
         assert found is None or found.head_id is None
-        brought = store.bring_in(conversation())
-        assert brought.known == (pause - 1) // 500 * 500
+        result = store.bring_in(conversation())
+        assert result.known == (pause - 1) // 500 * 500
         check(store)
 
 
@@ -109,6 +109,6 @@ def test_a_transaction_that_is_done_again_counts_and_stores_once(
             return plain(work)
 
         monkeypatch.setattr(store.db, "transact", twice)
-        brought = store.bring_in(conversation())
-        assert (brought.status, brought.added, brought.known) == ("new", MESSAGES, 0)
+        result = store.bring_in(conversation())
+        assert (result.status, result.added, result.known) == ("new", MESSAGES, 0)
         check(store)

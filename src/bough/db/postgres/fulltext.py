@@ -52,7 +52,7 @@ def vector(text: str) -> str:
 def query(text: str) -> str:
     """A query as a tsquery is written; empty if it has no word. Raises `Invalid` for what is not a query."""
     reader = _Reader(re.findall(_TOKEN, text))
-    found = reader.either()
+    found = reader.any_of()
     if reader.rest:
         raise Invalid(f"The query {text!r:.80} cannot be understood from {reader.rest[-1]!r} on.")
     return found
@@ -65,31 +65,31 @@ class _Reader:
         self.rest = tokens[::-1]
         self._depth = 0
 
-    def either(self) -> str:
-        parts = [self._all()]
+    def any_of(self) -> str:
+        parts = [self._all_of()]
         while self._next("OR"):
-            parts.append(self._all())
+            parts.append(self._all_of())
         return _joined(parts, " | ")
 
-    def _all(self) -> str:
-        parts = [self._but_not()]
+    def _all_of(self) -> str:
+        parts = [self._and_not()]
         while self._next("AND") or (self.rest and self.rest[-1] not in ("OR", ")")):
-            parts.append(self._but_not())
+            parts.append(self._and_not())
         return _joined(parts, " & ")
 
-    def _but_not(self) -> str:
-        found = self._one()
+    def _and_not(self) -> str:
+        found = self._term()
         while self._next("NOT"):
-            unwanted = self._one()
+            unwanted = self._term()
             found = _joined([found, f"!{unwanted}"], " & ") if found and unwanted else found
         return found
 
-    def _one(self) -> str:
+    def _term(self) -> str:
         if self._next("("):
             self._depth += 1
             if self._depth > DEEPEST:
                 raise Invalid("The parentheses of this query are too deep.")
-            found = self.either()
+            found = self.any_of()
             self._depth -= 1
             if not self._next(")"):
                 raise Invalid("A parenthesis of this query is not closed.")

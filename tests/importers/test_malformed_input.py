@@ -1,4 +1,4 @@
-"""Files that are almost right: where something else stands than expected it is kept or skipped, and nothing breaks."""
+"""Almost valid files: unexpected values are kept or skipped, and nothing breaks."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ STRANGE: list[Json] = [
     {"a": {}},
 ]
 ODD = ["x", "", None, 7, -1, 1e300, b"\xff\0", "a\0b", "k" * 600, "a:delegate:b", "2026-01-01"]
-"""What SQLite lets stand in any column."""
+"""Values that SQLite accepts in any column."""
 WAYS = 8
 
 
@@ -50,7 +50,7 @@ def store() -> Iterator[Store]:
 
 
 def spoil(value: Json, chance: random.Random) -> Json:
-    """The same value with something else somewhere inside."""
+    """The value with another value somewhere inside."""
     if isinstance(value, dict) and value and chance.random() < 0.9:
         key = chance.choice(list(value))
         if chance.random() < 0.15:
@@ -127,6 +127,6 @@ def test_nothing_that_a_file_may_say_breaks_an_import(sample: Sample, store: Sto
 
 def bring(store: Store, sample: Sample, path: Path) -> None:
     with suppress(ImporterError):  # the whole file is refused, and says so
-        for told in get(sample.source).read(path):
-            if not isinstance(told, Skipped):
-                assert store.bring_in(told).status
+        for found in get(sample.source).read(path):
+            if not isinstance(found, Skipped):
+                assert store.bring_in(found).status
