@@ -22,12 +22,12 @@ def exported(store: Store, path: Path) -> Path:
     return path
 
 
-def brought(store: Store, path: Path, **how: Any) -> ImportResult:
+def import_archive(store: Store, path: Path, **how: Any) -> ImportResult:
     importer = detect(path)
     assert importer.name == "bough"
-    (told,) = importer.read(path)
-    assert isinstance(told, Archive)
-    return store.bring_in(told, **how)
+    (archive,) = importer.read(path)
+    assert isinstance(archive, Archive)
+    return store.bring_in(archive, **how)
 
 
 def everything(store: Store) -> tuple[Any, ...]:
@@ -55,18 +55,18 @@ def origin(tmp_path: Path) -> Iterator[Store]:
 
 
 def test_an_empty_store_becomes_equal(origin: Store, store: Store, tmp_path: Path) -> None:
-    told = brought(store, exported(origin, tmp_path / "all.jsonl"))
-    assert (told.status, told.added, told.conversations) == ("new", 9, 3)
+    result = import_archive(store, exported(origin, tmp_path / "all.jsonl"))
+    assert (result.status, result.added, result.conversations) == ("new", 9, 3)
     assert everything(store) == everything(origin)
     assert store.verify() == []
 
 
 def test_bringing_it_in_again_adds_nothing_and_growth_follows(origin: Store, store: Store, tmp_path: Path) -> None:
     path = exported(origin, tmp_path / "all.jsonl")
-    brought(store, path)
-    assert (brought(store, path).added, everything(store)) == (0, everything(origin))
+    import_archive(store, path)
+    assert (import_archive(store, path).added, everything(store)) == (0, everything(origin))
     origin.session("cli:oaks").save_turn([user("five"), assistant("six")])
-    assert brought(store, exported(origin, path)).added == 2
+    assert import_archive(store, exported(origin, path)).added == 2
     assert store.session("cli:oaks").head == origin.session("cli:oaks").head
     assert len(list(store.list_turns())) == len(list(origin.list_turns()))
 
@@ -75,24 +75,24 @@ def test_the_store_it_came_from_knows_it_and_stays_as_it_is(origin: Store, tmp_p
     path = exported(origin, tmp_path / "all.jsonl")
     origin.session("cli:oaks").save_turn([user("five"), assistant("six")])
     before = everything(origin)
-    assert brought(origin, path).status == "known"
+    assert import_archive(origin, path).status == "known"
     assert everything(origin) == before
 
 
 def test_a_backup_brings_back_what_was_deleted_where_it_was_made(origin: Store, tmp_path: Path) -> None:
     path = exported(origin, tmp_path / "all.jsonl")
     origin.delete_session("cli:fork", keep=False)
-    assert brought(origin, path).added == 2
+    assert import_archive(origin, path).added == 2
     assert [node.message.text for node in origin.session("cli:fork").path()] == ["one", "two", "other", "way"]
 
 
 def test_elsewhere_what_was_deleted_stays_deleted_unless_asked_for(origin: Store, store: Store, tmp_path: Path) -> None:
     path = exported(origin, tmp_path / "all.jsonl")
-    brought(store, path)
+    import_archive(store, path)
     store.delete_session("cli:fork")
     store.purge()
-    assert (brought(store, path).added, store.find_session("cli:fork")) == (0, None)
-    assert brought(store, path, again=True).added == 2
+    assert (import_archive(store, path).added, store.find_session("cli:fork")) == (0, None)
+    assert import_archive(store, path, again=True).added == 2
     assert store.session("cli:fork").path()[-1].message.text == "way"
 
 
@@ -102,11 +102,11 @@ def test_ids_and_keys_in_use_are_left_alone(origin: Store, store: Store, tmp_pat
     (first, *_) = store.list_messages(ascending=True)
     text = path.read_text().replace(json.loads(path.read_text().split("\n", 2)[1])["id"], first.id)
     path.write_text(text)
-    told = brought(store, path)
-    assert told.added == 9
+    result = import_archive(store, path)
+    assert result.added == 9
     assert [node.message.text for node in store.session("cli:oaks").path()] == ["mine", "own"]
     assert [node.message.text for node in store.session("cli:oaks~2").path()][:2] == ["one", "two"]
-    assert (brought(store, path).added, store.verify()) == (0, [])
+    assert (import_archive(store, path).added, store.verify()) == (0, [])
 
 
 def test_two_archives_that_differ_in_a_message_come_in_any_order_without_doubling(
@@ -114,7 +114,7 @@ def test_two_archives_that_differ_in_a_message_come_in_any_order_without_doublin
 ) -> None:
     path, other = exported(origin, tmp_path / "a.jsonl"), tmp_path / "b.jsonl"
     other.write_text(path.read_text().replace('"two"', '"another two"'))
-    added = [brought(store, one).added for one in (path, other, path, other)]
+    added = [import_archive(store, one).added for one in (path, other, path, other)]
     assert (added[2:], store.verify()) == ([0, 0], [])
 
 
@@ -122,16 +122,16 @@ def test_ids_that_no_store_mints_are_not_taken_over(store: Store, tmp_path: Path
     path = tmp_path / "odd.jsonl"
     path.write_text('{"id": "", "parent": null, "time": 1, "role": "user", "blocks": []}\n'
                     '{"id": "-rf", "parent": "", "time": 2, "role": "assistant", "blocks": []}\n')  # fmt: skip
-    assert brought(store, path).added == 2
+    assert import_archive(store, path).added == 2
     assert all(len(node.id) == 6 for node in store.list_messages())
-    assert (brought(store, path).added, store.verify()) == (0, [])
+    assert (import_archive(store, path).added, store.verify()) == (0, [])
 
 
 def test_one_dialog_comes_with_its_session_and_turns(origin: Store, store: Store, tmp_path: Path) -> None:
     path = tmp_path / "one.jsonl"
     head = origin.session("cli:fork").head
     path.write_text("".join(jsonl.some(origin, [head or ""])))
-    brought(store, path)
+    import_archive(store, path)
     assert [info.key for info in store.sessions()] == ["cli:fork"]
     assert store.session("cli:fork").path() == origin.session("cli:fork").path()
     assert len(list(store.list_turns())) == 2
@@ -149,7 +149,7 @@ def test_turns_and_names_of_some_messages_are_exported_without_the_others(origin
 
 def test_a_dry_run_counts_and_writes_nothing(origin: Store, store: Store, tmp_path: Path) -> None:
     path = exported(origin, tmp_path / "all.jsonl")
-    assert brought(store, path, dry_run=True).added == 9
+    assert import_archive(store, path, dry_run=True).added == 9
     assert everything(store) == ([], [], [], [])
 
 
@@ -161,8 +161,8 @@ def test_lines_that_make_no_sense_are_skipped(origin: Store, store: Store, tmp_p
            '{"session": {"key": "cli:\\ud800"}}', '{"session": {"key": "cli:x", "revision": 1e99}}',
            '{"session": {"key": "cli:x", "extra": ' + "[" * 500 + "]" * 500 + "}}"]  # fmt: skip
     path.write_text(path.read_text() + "\n".join(odd) + "\n")
-    told = brought(store, path)
-    assert (told.added, len(told.skipped)) == (9, len(odd))
+    result = import_archive(store, path)
+    assert (result.added, len(result.skipped)) == (9, len(odd))
 
 
 def test_an_archive_of_a_newer_version_is_refused_before_anything_is_imported(
@@ -173,7 +173,7 @@ def test_an_archive_of_a_newer_version_is_refused_before_anything_is_imported(
     assert json.loads(header) == {"archive": {"version": 1}}
     path.write_text('{"archive": {"version": 2}}\n' + rest)
     with pytest.raises(ImporterError, match=r"newer bough .version 2, this one reads 1"):
-        brought(store, path)
+        import_archive(store, path)
     assert (everything(store), store.verify()) == (([], [], [], []), [])
 
 
@@ -181,7 +181,7 @@ def test_an_archive_without_a_version_is_imported(origin: Store, store: Store, t
     path = exported(origin, tmp_path / "all.jsonl")
     _, rest = path.read_text().split("\n", 1)
     path.write_text(rest)
-    assert brought(store, path).added == 9
+    assert import_archive(store, path).added == 9
     path.write_text('{"archive": {}}\n' + rest)
-    imported = brought(store, path)
+    imported = import_archive(store, path)
     assert [skipped.reason for skipped in imported.skipped] == ["all.jsonl:1.archive has no version."]

@@ -12,32 +12,32 @@ from typing import Protocol
 from weakref import WeakSet
 
 
-class ForkAware(Protocol):
+class Connected(Protocol):
     """Whatever has a connection that must not be inherited."""
 
-    def before_process_fork(self) -> None: ...
+    def before_fork(self) -> None: ...
 
-    def after_process_fork(self, child: bool) -> None: ...
-
-
-_watched: WeakSet[ForkAware] = WeakSet()
-_crossing: list[ForkAware] = []
+    def after_fork(self, child: bool) -> None: ...
 
 
-def watch(connected: ForkAware) -> None:
+_watched: WeakSet[Connected] = WeakSet()
+_crossing: list[Connected] = []
+
+
+def watch(connected: Connected) -> None:
     """Tells it of every fork of this process, for as long as it lives."""
     _watched.add(connected)
 
 
 def _before() -> None:
     for connected in list(_watched):
-        connected.before_process_fork()
+        connected.before_fork()
         _crossing.append(connected)
 
 
 def _after(child: bool) -> None:
     while _crossing:
-        _crossing.pop().after_process_fork(child)
+        _crossing.pop().after_fork(child)
 
 
 if hasattr(os, "register_at_fork"):

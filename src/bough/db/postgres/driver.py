@@ -28,8 +28,8 @@ T = TypeVar("T")
 
 CONNECTIONS = 16
 WINDOW = 4_194_304
-ANALYZE_AFTER = 1000
-"""After so many rows the statistics are made reconnecting, then after ten times as many, and so on."""
+ENOUGH = 1000
+"""After so many rows the statistics are made anew, then after ten times as many, and so on."""
 TOKEN = 8
 """Characters of what a writer leaves in the column `recent`, which remembers the last 64."""
 CHECK = """
@@ -38,7 +38,7 @@ CHECK = """
     UNION ALL SELECT checksum_failures || ' pages had a wrong checksum' FROM pg_stat_database
     WHERE datname = current_database() AND checksum_failures > 0
 """
-inherited_servers: list[Server] = []
+left_behind: list[Server] = []
 """The connections of a parent process, in its children: kept, so that nothing closes them."""
 
 
@@ -57,68 +57,68 @@ class PostgreSQL:
         connections: int = CONNECTIONS,
         migrations: StrPath | None = None,
     ) -> None:
-        self.namespace = check_namespace(namespace, url)
+        self.namespace = checked(namespace, url)
         self.patience = patience
         self.concurrency = connections
         self._local = threading.local()
-        self._write_lock = threading.Lock()
+        self._gate = threading.Lock()
         self._inherited = False
-        self._written, self._analyze_after = 0, ANALYZE_AFTER
+        self._written, self._enough = 0, ENOUGH
         self._server = Server(url, connections, patience)
         self._connect(migrations)
-        fork_safety.register(self)
+        fork_safety.watch(self)
 
     def _connect(self, migrations: StrPath | None) -> None:
-        with self._server.translate_errors(), self._server.pool.connection() as connection:
+        with self._server.translated(), self._server.pool.connection() as connection:
             migrate(connection, self._server.name, migrations)
             self._server.is_distributed = is_distributed(connection)
-            if not self._transaction(connection).run_alone("search_state"):  # making it again would wait for whoever is writing
-                self._transaction(connection).run_alone("make_namespace")
+            if not self._on(connection).alone("search_state"):  # making it again would wait for whoever is writing
+                self._on(connection).alone("make_namespace")
 
     # The verbs ------------------------------------------------------------------------------------------------------
 
     def rows(self, name: str, *params: Value) -> list[Row]:
-        held = self._current()
+        held = self._held()
         if held is not None:
             return held.fetch(name, *params)
-        with self._server.translate_errors():
-            return self._server.retry(lambda: self._run_alone(name, *params))
+        with self._server.translated():
+            return self._server.persist(lambda: self._alone(name, *params))
 
     def row(self, name: str, *params: Value) -> Row | None:
         found = self.rows(name, *params)
         return found[0] if found else None
 
     def run(self, name: str, *params: Value) -> None:
-        self._current_write().send(name, *params)
+        self._writing().send(name, *params)
 
     def run_many(self, name: str, params: Iterable[Sequence[Value]]) -> None:
-        self._written += self._current_write().send_many(name, params)
+        self._written += self._writing().send_many(name, params)
 
     def rows_many(self, name: str, params: Iterable[Sequence[Value]]) -> list[Row]:
-        return self._current_write().fetch_many(name, params)
+        return self._writing().fetch_many(name, params)
 
     # Transactions ---------------------------------------------------------------------------------------------------
 
     def transact(self, work: Callable[[], T]) -> T:
-        with self._server.translate_errors():
-            result = self._server.retry(lambda: self._write(work))
-        if self._written >= self._analyze_after:
-            self._analyze()
+        with self._server.translated():
+            result = self._server.persist(lambda: self._write(work))
+        if self._written >= self._enough:
+            self._look_around()
         return result
 
-    def _analyze(self) -> None:
+    def _look_around(self) -> None:
         """Lets the planner see how much there is now: a plan for an empty database is no good for a full one."""
-        self._analyze_after *= 10
+        self._enough *= 10
         with suppress(psycopg.Error, Busy, Refused), self._server.pool.connection() as connection:
             connection.execute("ANALYZE " + ", ".join(f"bough.{table}" for table in TABLES))
 
     def _write(self, work: Callable[[], T]) -> T:
         """One try. It fails with an error that passes only if the server has certainly kept nothing of it."""
         token = b64encode(os.urandom(TOKEN * 3 // 4)).decode()
-        with self._one_writer(), self._server.pool.connection() as connection:
-            transaction = self._transaction(connection)
+        with self._queueing(), self._server.pool.connection() as connection:
+            transaction = self._on(connection)
             try:
-                with self._in_transaction(transaction), transaction.begin(WRITE):
+                with self._holding(transaction), transaction.begun(WRITE):
                     queue = transaction.send("queue", token)
                     result = work()
                     place = queue.fetchone()
@@ -130,28 +130,28 @@ class PostgreSQL:
                     raise
                 lost = error
         assert place is not None
-        if self._was_committed(token, place[0]):
+        if self._was_kept(token, place[0]):
             return result
         raise lost
 
     @contextmanager
-    def _one_writer(self) -> Iterator[None]:
+    def _queueing(self) -> Iterator[None]:
         """The threads of a store queue here, one of them on the server: sixteen there do a third less than one."""
-        if not self._write_lock.acquire(timeout=self.patience):
+        if not self._gate.acquire(timeout=self.patience):
             raise Busy(f"Others kept writing for {self.patience:g} seconds; nothing was written. Try again.")
         try:
             yield
         finally:
-            self._write_lock.release()
+            self._gate.release()
 
-    def _was_committed(self, token: str, place: int) -> bool:
+    def _was_kept(self, token: str, place: int) -> bool:
         """Whether a write was kept whose commit was not heard of: if so, the server remembers its token."""
         unknown = StorageError(
             f"{self._server.name} went away in the middle of a commit, and whether that was kept is not known. "
             "Look, or say it again with the same idempotency key."
         )
         try:
-            ((writes, recent),) = self._server.retry(lambda: self._run_alone("evidence"))
+            ((writes, recent),) = self._server.persist(lambda: self._alone("evidence"))
         except psycopg.Error:
             raise unknown from None
         if token in (recent[at : at + TOKEN] for at in range(0, len(recent), TOKEN)):
@@ -162,38 +162,38 @@ class PostgreSQL:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        if self._current() is not None:
+        if self._held() is not None:
             yield
             return
         snapshot = Snapshot(self._server, self.namespace)
-        with self._server.translate_errors(), snapshot, self._in_transaction(snapshot):
+        with self._server.translated(), snapshot, self._holding(snapshot):
             yield
 
     @contextmanager
-    def _in_transaction(self, transaction: Transaction | Snapshot) -> Iterator[None]:
+    def _holding(self, transaction: Transaction | Snapshot) -> Iterator[None]:
         self._local.held = transaction
         try:
             yield
         finally:
             self._local.held = None
 
-    def _current(self) -> Transaction | Snapshot | None:
+    def _held(self) -> Transaction | Snapshot | None:
         """The transaction that this thread is in."""
         if self._inherited:
             raise Refused("This process was forked in the middle of a transaction; it cannot use the store.")
         return getattr(self._local, "held", None)
 
-    def _current_write(self) -> Transaction:
-        held = self._current()
+    def _writing(self) -> Transaction:
+        held = self._held()
         if not isinstance(held, Transaction):
             raise Refused("That changes the store, and nothing is being written; nothing was changed.")
         return held
 
-    def _run_alone(self, name: str, *params: Value) -> list[Row]:
+    def _alone(self, name: str, *params: Value) -> list[Row]:
         with self._server.pool.connection() as connection:
-            return self._transaction(connection).run_alone(name, *params)
+            return self._on(connection).alone(name, *params)
 
-    def _transaction(self, connection: Connection) -> Transaction:
+    def _on(self, connection: Connection) -> Transaction:
         return Transaction(connection, self.namespace, self._server)
 
     # The server -----------------------------------------------------------------------------------------------------
@@ -214,8 +214,8 @@ class PostgreSQL:
         return fulltext.query(text)
 
     def check(self) -> list[str]:
-        with self._server.translate_errors():
-            return self._server.retry(self._check)
+        with self._server.translated():
+            return self._server.persist(self._check)
 
     def _check(self) -> list[str]:
         with self._server.pool.connection() as connection:
@@ -229,25 +229,25 @@ class PostgreSQL:
 
     def vacuum(self) -> None:
         """Lets the server use the space of what was deleted again."""
-        with self._server.translate_errors(), self._server.pool.connection() as connection:
+        with self._server.translated(), self._server.pool.connection() as connection:
             for table in TABLES:
                 connection.execute(f"VACUUM (ANALYZE) bough.{table}")
 
     def close(self) -> None:
         self._server.pool.close()
 
-    def before_process_fork(self) -> None:
+    def before_fork(self) -> None:
         pass  # the parent goes on with its connections
 
-    def after_process_fork(self, child: bool) -> None:
+    def after_fork(self, child: bool) -> None:
         if child:  # what is inherited is the parent's; closing it would close the parent's
-            self._inherited = self._current() is not None
-            inherited_servers.append(self._server)
-            self._write_lock = threading.Lock()
-            self._server = self._server.reconnecting()
+            self._inherited = self._held() is not None
+            left_behind.append(self._server)
+            self._gate = threading.Lock()
+            self._server = self._server.anew()
 
 
-def check_namespace(namespace: str | None, url: str) -> str:
+def checked(namespace: str | None, url: str) -> str:
     """The namespace that is meant, by an argument or by the URL. Raises `Invalid`."""
     named = namespace_in(url)
     if namespace not in (None, NAMESPACE, named) and named is not None:

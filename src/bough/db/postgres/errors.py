@@ -6,9 +6,9 @@ import psycopg
 
 from bough.errors import BoughError, Busy, Corrupt, Full, Invalid, NotFound, Refused, StorageError
 
-ABORTED = ("40001", "40P01")
+GAVE_UP = ("40001", "40P01")
 """The server chose this transaction to make room for another: it has undone all of it."""
-UNAVAILABLE = ("08", "57P", "25006")
+AWAY = ("08", "57P", "25006")
 """The server is going, gone, coming, or only a copy of the one that takes writes."""
 
 
@@ -16,15 +16,15 @@ def is_lost(error: BaseException) -> bool:
     """Whether the server, or the way to it, went away. It may have done the last thing that it was told."""
     if not isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError, psycopg.InternalError)):
         return False
-    return error.sqlstate is None or error.sqlstate.startswith(UNAVAILABLE)
+    return error.sqlstate is None or error.sqlstate.startswith(AWAY)
 
 
-def is_transient(error: BaseException) -> bool:
+def is_passing(error: BaseException) -> bool:
     """Whether the same may well succeed in a moment."""
-    return getattr(error, "sqlstate", None) in ABORTED or is_lost(error)
+    return getattr(error, "sqlstate", None) in GAVE_UP or is_lost(error)
 
 
-def translate(where: str, error: BaseException) -> BoughError | None:
+def translation(where: str, error: BaseException) -> BoughError | None:
     """What an error of the driver means, what was kept and what to do; None for any other error."""
     if isinstance(error, UnicodeEncodeError):
         return Invalid(f"That text cannot be stored here: {error}; nothing was written.")

@@ -52,7 +52,7 @@ def vector(text: str) -> str:
 def query(text: str) -> str:
     """A query as a tsquery is written; empty if it has no word. Raises `Invalid` for what is not a query."""
     reader = _Reader(re.findall(_TOKEN, text))
-    found = reader.any_of()
+    found = reader.either()
     if reader.rest:
         raise Invalid(f"The query {text!r:.80} cannot be understood from {reader.rest[-1]!r} on.")
     return found
@@ -65,31 +65,31 @@ class _Reader:
         self.rest = tokens[::-1]
         self._depth = 0
 
-    def any_of(self) -> str:
-        parts = [self._all_of()]
+    def either(self) -> str:
+        parts = [self._all()]
         while self._next("OR"):
-            parts.append(self._all_of())
+            parts.append(self._all())
         return _joined(parts, " | ")
 
-    def _all_of(self) -> str:
-        parts = [self._and_not()]
+    def _all(self) -> str:
+        parts = [self._but_not()]
         while self._next("AND") or (self.rest and self.rest[-1] not in ("OR", ")")):
-            parts.append(self._and_not())
+            parts.append(self._but_not())
         return _joined(parts, " & ")
 
-    def _and_not(self) -> str:
-        found = self._term()
+    def _but_not(self) -> str:
+        found = self._one()
         while self._next("NOT"):
-            unwanted = self._term()
+            unwanted = self._one()
             found = _joined([found, f"!{unwanted}"], " & ") if found and unwanted else found
         return found
 
-    def _term(self) -> str:
+    def _one(self) -> str:
         if self._next("("):
             self._depth += 1
             if self._depth > DEEPEST:
                 raise Invalid("The parentheses of this query are too deep.")
-            found = self.any_of()
+            found = self.either()
             self._depth -= 1
             if not self._next(")"):
                 raise Invalid("A parenthesis of this query is not closed.")

@@ -28,7 +28,7 @@ class Pool:
         self._idle: list[Connection] = []
         self._closed = False
         self._process = os.getpid()
-        weakref.finalize(self, close_idle, self._idle, self._process)
+        weakref.finalize(self, forget, self._idle, self._process)
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
@@ -42,18 +42,18 @@ class Pool:
             try:
                 yield connection
             finally:
-                self._put_back(connection)
+                self._give_back(connection)
         finally:
             self._free.release()
 
-    def close_idle(self) -> None:
+    def forget(self) -> None:
         """Closes what is idle: the server that it led to is gone, or has changed its part."""
-        close_idle(self._idle, self._process)
+        forget(self._idle, self._process)
 
     def close(self) -> None:
         """Closes what is idle now, and the rest as it comes back."""
         self._closed = True
-        self.close_idle()
+        self.forget()
 
     def _take(self) -> Connection:
         try:
@@ -61,7 +61,7 @@ class Pool:
         except IndexError:
             return self._open()
 
-    def _put_back(self, connection: Connection) -> None:
+    def _give_back(self, connection: Connection) -> None:
         # What is not idle was left in the middle of something, and is of no use to anybody.
         if self._closed or connection.closed or connection.info.transaction_status != TransactionStatus.IDLE:
             connection.close()
@@ -69,7 +69,7 @@ class Pool:
             self._idle.append(connection)
 
 
-def close_idle(idle: list[Connection], process: int) -> None:
+def forget(idle: list[Connection], process: int) -> None:
     """Closes connections; those of a parent process are left to it."""
     with suppress(IndexError):
         while os.getpid() == process:

@@ -40,12 +40,12 @@ def version_of(connection: Connection, where: str, newest: int) -> int:
         return 0
     said = re.fullmatch(r"bough, schema (\d+)", row[0] or "")
     if said is None:
-        raise Refused(f"{where} has a schema called bough that bough did not make; it was left run_alone.")
+        raise Refused(f"{where} has a schema called bough that bough did not make; it was left alone.")
     version = int(said[1])
     if version > newest:
         raise SchemaTooNew(
             f"{where} was written by a newer bough (schema {version}, this one knows {newest}); "
-            "upgrade bough to use it. It was left run_alone."
+            "upgrade bough to use it. It was left alone."
         )
     return version
 

@@ -15,7 +15,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.types.numeric import Int8BinaryDumper
 
-from bough.db.postgres.errors import is_lost, is_transient, translate
+from bough.db.postgres.errors import is_lost, is_passing, translation
 from bough.db.postgres.pool import Connection, Pool
 from bough.errors import Invalid
 
@@ -40,7 +40,7 @@ class Server:
         self.is_distributed = False
         """Whether rows may live on other machines than the one that is asked."""
 
-    def reconnecting(self) -> Server:
+    def anew(self) -> Server:
         """The same server with connections of its own, for a process that was forked."""
         other = copy(self)
         other.pool = Pool(self.open, self.pool.size, self.patience)
@@ -53,26 +53,26 @@ class Server:
         return connection
 
     @contextmanager
-    def translate_errors(self) -> Iterator[None]:
+    def translated(self) -> Iterator[None]:
         """Turns the driver's errors into bough's."""
         try:
             yield
         except (psycopg.Error, UnicodeEncodeError) as error:
-            if (ours := translate(self.name, error)) is not None:
+            if (ours := translation(self.name, error)) is not None:
                 raise ours from None
             raise
 
-    def retry(self, work: Callable[[], T]) -> T:
+    def persist(self, work: Callable[[], T]) -> T:
         """Does what leaves no trace when it fails, again and again while it fails for a reason that passes."""
         pause, deadline = 0.005, time.monotonic() + self.patience
         while True:
             try:
                 return work()
             except psycopg.Error as error:
-                if not is_transient(error) or time.monotonic() > deadline:
+                if not is_passing(error) or time.monotonic() > deadline:
                     raise
                 if is_lost(error):
-                    self.pool.close_idle()
+                    self.pool.forget()
             time.sleep(uniform(0, pause))
             pause = min(pause * 2, SLOWEST)
 

@@ -26,14 +26,14 @@ def confine(url: str, role: str, namespace: str) -> None:
     `Refused` if the role of the URL may not do that.
     """
     whom, policy = sql.Identifier(role), sql.Identifier(policy_of(role))
-    with _administration(url) as (_, connection), connection.transaction():
-        _execute(connection, "GRANT USAGE ON SCHEMA bough TO {}", whom)
-        _execute(connection, "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA bough TO {}", whom)
+    with _administering(url) as (_, connection), connection.transaction():
+        _do(connection, "GRANT USAGE ON SCHEMA bough TO {}", whom)
+        _do(connection, "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA bough TO {}", whom)
         for table in TABLES:
             place = sql.Identifier("bough", table)
-            _execute(connection, "DROP POLICY IF EXISTS {} ON {}", policy, place)
+            _do(connection, "DROP POLICY IF EXISTS {} ON {}", policy, place)
             restricted = "CREATE POLICY {} ON {} AS RESTRICTIVE TO {} USING (namespace = {})"
-            _execute(connection, restricted, policy, place, whom, sql.Literal(namespace))
+            _do(connection, restricted, policy, place, whom, sql.Literal(namespace))
 
 
 def policy_of(role: str) -> str:
@@ -46,7 +46,7 @@ def distribute(url: str) -> list[str]:
 
     Tables that are spread already stay as they are. Raises `Refused` on a server without the Citus extension.
     """
-    with _administration(url) as (name, connection):
+    with _administering(url) as (name, connection):
         if not is_distributed(connection):
             raise Refused(
                 f"{name} has no Citus extension: there is nothing to spread the tables over; they stay as they are. "
@@ -59,20 +59,20 @@ def distribute(url: str) -> list[str]:
             for table in wanted:  # what is referred to comes before what refers to it
                 beside = "default" if table == first else first
                 command = "SELECT create_distributed_table({}, 'namespace', colocate_with => {})"
-                _execute(connection, command, sql.Literal(table), sql.Literal(beside))
+                _do(connection, command, sql.Literal(table), sql.Literal(beside))
         return wanted
 
 
 @contextmanager
-def _administration(url: str) -> Iterator[tuple[str, Connection]]:
+def _administering(url: str) -> Iterator[tuple[str, Connection]]:
     server = Server(url, 1, PATIENCE)
     try:
-        with server.translate_errors(), server.pool.connection() as connection:
+        with server.translated(), server.pool.connection() as connection:
             migrate(connection, server.name)
             yield server.name, connection
     finally:
         server.pool.close()
 
 
-def _execute(connection: Connection, command: str, *names: sql.Composable) -> None:
+def _do(connection: Connection, command: str, *names: sql.Composable) -> None:
     connection.execute(sql.SQL(command).format(*names))

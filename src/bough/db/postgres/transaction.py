@@ -41,12 +41,12 @@ class Transaction:
         """From here on the server may have kept it, whatever we hear."""
 
     @contextmanager
-    def begin(self, how: str) -> Iterator[None]:
+    def begun(self, how: str) -> Iterator[None]:
         """Begins it; it is committed when the block is left."""
         try:
             with self._connection.pipeline():
                 self._connection.execute(how)
-                self._apply_settings()
+                self._settle()
                 yield
                 self.is_committing = True
                 self._connection.execute("COMMIT")
@@ -58,9 +58,9 @@ class Transaction:
         """The rows of a statement; this is a round trip."""
         return self.send(name, *params).fetchall()
 
-    def run_alone(self, name: str, *params: Value) -> list[Row]:
+    def alone(self, name: str, *params: Value) -> list[Row]:
         """The rows of a statement that is a transaction of its own."""
-        with self.begin("BEGIN") if self._server.is_distributed else self._implied():
+        with self.begun("BEGIN") if self._server.is_distributed else self._implied():
             cursor = self.send(name, *params)
         return cursor.fetchall() if cursor.description else []
 
@@ -68,10 +68,10 @@ class Transaction:
     def _implied(self) -> Iterator[None]:
         """The transaction that one round trip is, without a word about it."""
         with self._connection.pipeline():
-            self._apply_settings()
+            self._settle()
             yield
 
-    def _apply_settings(self) -> None:
+    def _settle(self) -> None:
         """Says, for this transaction only, which namespace it is about and how it is to be done."""
         self.send("settings", f"{max(1, int(self._server.patience * 1000))}ms")
         if self._server.is_distributed:  # what is set by a function stays on the coordinator
@@ -81,24 +81,24 @@ class Transaction:
     def send(self, name: str, *params: Value) -> psycopg.Cursor[Row]:
         """Sends a statement; its rows can be fetched from the cursor."""
         cursor = self._connection.cursor(binary=True)
-        return cursor.execute(STATEMENTS[name], self._bind(name, params))
+        return cursor.execute(STATEMENTS[name], self._bound(name, params))
 
     def send_many(self, name: str, params: Iterable[Sequence[Value]]) -> int:
         """Sends a statement once for each set of parameters; how many these were."""
-        bound = [self._bind(name, one) for one in params]
+        bound = [self._bound(name, one) for one in params]
         self._connection.cursor().executemany(STATEMENTS[name], bound)
         return len(bound)
 
     def fetch_many(self, name: str, params: Iterable[Sequence[Value]]) -> list[Row]:
         """The rows of a statement, run once for each set of parameters; this is one round trip."""
         cursor = self._connection.cursor(binary=True)
-        cursor.executemany(STATEMENTS[name], [self._bind(name, one) for one in params], returning=True)
+        cursor.executemany(STATEMENTS[name], [self._bound(name, one) for one in params], returning=True)
         found = cursor.fetchall()
         while cursor.nextset():
             found += cursor.fetchall()
         return found
 
-    def _bind(self, name: str, params: Sequence[Value]) -> list[Any]:
+    def _bound(self, name: str, params: Sequence[Value]) -> list[Any]:
         """The namespace and the parameters; a list is an array here, without what no column can hold."""
         bound: list[Any] = [self._namespace, *params]
         for place in LISTS[name]:
@@ -123,13 +123,13 @@ class Snapshot:
     def fetch(self, name: str, *params: Value) -> list[Row]:
         if self._transaction is not None:
             return self._transaction.fetch(name, *params)
-        return self._server.retry(lambda: self._begin(name, params))
+        return self._server.persist(lambda: self._begin(name, params))
 
     def _begin(self, name: str, params: Sequence[Value]) -> list[Row]:
         with ExitStack() as stack:
             connection = stack.enter_context(self._server.pool.connection())
             transaction = Transaction(connection, self._namespace, self._server)
-            stack.enter_context(transaction.begin(READ))
+            stack.enter_context(transaction.begun(READ))
             found = transaction.fetch(name, *params)
             self._transaction, self._open = transaction, stack.pop_all()
         return found

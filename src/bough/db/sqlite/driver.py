@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 import apsw
 
 from bough.db import PATIENCE, Row, StrPath, Value, fork_safety, read_statements
-from bough.db.sqlite.errors import DRIVER, translate_errors, translate
+from bough.db.sqlite.errors import DRIVER, translated, translation
 from bough.db.sqlite.files import (
     check_directory,
     create_private,
@@ -23,7 +23,7 @@ from bough.db.sqlite.files import (
 )
 from bough.db.sqlite.schema import migrate
 from bough.db.sqlite.wal import Log
-from bough.db.sqlite.write_queue import WriteQueue
+from bough.db.sqlite.write_queue import Gate
 from bough.errors import Refused, StorageError
 
 Journal = Literal["wal", "truncate"]
@@ -53,13 +53,13 @@ class SQLite:
         self._migrations = migrations
         self._mutex = threading.RLock()
         self._connection: apsw.Connection | None = None
-        self._queue = WriteQueue("", patience)
+        self._gate = Gate("", patience)
         self._log = Log()
         self._inherited: apsw.Connection | None = None
         """What a forked process got in the middle of a transaction: never used, and never closed."""
-        self._closed = self._mutex_held = False
+        self._closed = self._holding = False
         self._open()
-        fork_safety.register(self)
+        fork_safety.watch(self)
 
     # The verbs ------------------------------------------------------------------------------------------------------
     # Every turn passes through several of them. That is why none calls another: it was measured, and is a twentieth.
@@ -69,35 +69,35 @@ class SQLite:
             try:
                 return (self._connection or self._use()).execute(self._sql[name], params).fetchall()
             except DRIVER as error:
-                raise translate(self.path, error) from None
+                raise translation(self.path, error) from None
 
     def row(self, name: str, *params: Value) -> Row | None:
         with self._mutex:
             try:
                 return (self._connection or self._use()).execute(self._sql[name], params).fetchone()
             except DRIVER as error:
-                raise translate(self.path, error) from None
+                raise translation(self.path, error) from None
 
     def rows_many(self, name: str, params: Iterable[Sequence[Value]]) -> list[Row]:
         with self._mutex:
             try:
                 return (self._connection or self._use()).executemany(self._sql[name], params).fetchall()
             except DRIVER as error:
-                raise translate(self.path, error) from None
+                raise translation(self.path, error) from None
 
     def run(self, name: str, *params: Value) -> None:
         with self._mutex:
             try:
                 (self._connection or self._use()).execute(self._sql[name], params)
             except DRIVER as error:
-                raise translate(self.path, error) from None
+                raise translation(self.path, error) from None
 
     def run_many(self, name: str, params: Iterable[Sequence[Value]]) -> None:
         with self._mutex:
             try:
                 (self._connection or self._use()).executemany(self._sql[name], params)
             except DRIVER as error:
-                raise translate(self.path, error) from None
+                raise translation(self.path, error) from None
 
     # Transactions ---------------------------------------------------------------------------------------------------
 
@@ -114,7 +114,7 @@ class SQLite:
             done, log = self._write(work), self._log
         if not log.sync():  # others may write while the disk is waited for
             with self._mutex:
-                self._write(log.rewrite_if_doubtful)  # nobody else can write to the log then, or begin it anew
+                self._write(log.make_good)  # nobody else can write to the log then, or begin it anew
         return done
 
     def _write(self, work: Callable[[], T]) -> T:
@@ -124,7 +124,7 @@ class SQLite:
             connection = self._connection or self._use()
             try:
                 connection.execute("BEGIN IMMEDIATE")
-                self._log.rewrite_if_doubtful()
+                self._log.make_good()
                 done = work()
                 connection.execute("COMMIT")
                 return done
@@ -132,9 +132,9 @@ class SQLite:
                 roll_back(connection)  # if the work failed, or the commit, or somebody pressed Ctrl+C
 
         try:
-            return self._queue.run(whole)
+            return self._gate.through(whole)
         except DRIVER as error:
-            raise translate(self.path, error) from None
+            raise translation(self.path, error) from None
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -147,7 +147,7 @@ class SQLite:
                 connection.execute("BEGIN")
                 yield
             except DRIVER as error:
-                raise translate(self.path, error) from None
+                raise translation(self.path, error) from None
             finally:
                 roll_back(connection)
 
@@ -159,7 +159,7 @@ class SQLite:
         while True:
             with (
                 self._mutex,
-                translate_errors(self.path),
+                translated(self.path),
                 self._use().blob_open("main", "blob_bytes", "bytes", n, False) as blob,
             ):
                 blob.seek(offset)
@@ -177,7 +177,7 @@ class SQLite:
         return text
 
     def check(self) -> list[str]:
-        with self._mutex, translate_errors(self.path):
+        with self._mutex, translated(self.path):
             found = [row[0] for row in self._use().execute("PRAGMA integrity_check(100)")]
             keys = [
                 f"a row of {row[0]} refers to a row of {row[2]} that is not there"
@@ -190,7 +190,7 @@ class SQLite:
             raise Refused(f"{str(target)!r} exists; a backup never overwrites. Choose another name.")
         create_private(target)
         try:
-            with self._mutex, translate_errors(target):
+            with self._mutex, translated(target):
                 self._copy(target)
         except BaseException:
             os.unlink(target)  # half a backup must not be taken for one
@@ -212,8 +212,8 @@ class SQLite:
             self._use().execute("VACUUM")
             self._use().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
-        with self._mutex, translate_errors(self.path):
-            self._queue.run(work)
+        with self._mutex, translated(self.path):
+            self._gate.through(work)
 
     def close(self) -> None:
         with self._mutex:
@@ -221,7 +221,7 @@ class SQLite:
             if self._connection is not None:
                 with suppress(apsw.Error):
                     self._connection.execute("PRAGMA optimize")
-                self._disconnect()
+                self._let_go()
 
     # Opening --------------------------------------------------------------------------------------------------------
 
@@ -235,27 +235,27 @@ class SQLite:
             raise Refused("This process was forked in the middle of a transaction; it cannot use the store.")
         return self._connection or self._open()
 
-    def _disconnect(self) -> None:
+    def _let_go(self) -> None:
         if self._connection is not None:
             with suppress(apsw.Error):  # emptying the WAL may fail; what was acknowledged is durable without that
                 self._connection.close()
         self._connection = None
-        self._queue.close()
+        self._gate.close()
         self._log = Log()
 
-    def before_process_fork(self) -> None:
+    def before_fork(self) -> None:
         # A thread that is writing is waited for; one that forks inside its own transaction cannot be.
-        self._mutex_held = self._mutex.acquire(timeout=self.patience)
-        if self._mutex_held and self._connection is not None and not self._connection.in_transaction:
-            self._disconnect()
+        self._holding = self._mutex.acquire(timeout=self.patience)
+        if self._holding and self._connection is not None and not self._connection.in_transaction:
+            self._let_go()
 
-    def after_process_fork(self, child: bool) -> None:
+    def after_fork(self, child: bool) -> None:
         if child:
             self._mutex = threading.RLock()
             self._inherited, self._connection = self._connection, None
-            self._queue.close()  # an inherited lock would outlive the process that took it
+            self._gate.close()  # an inherited lock would outlive the process that took it
             self._log = Log()
-        elif self._mutex_held:
+        elif self._holding:
             self._mutex.release()
 
     def _open(self) -> apsw.Connection:
@@ -266,14 +266,14 @@ class SQLite:
                 "Keep the file on a local disk, or connect with journal='truncate' and use it from one machine only."
             )
         self.read_only = not is_writable(self.path)
-        self._queue = WriteQueue(f"{self.path}-lock", self.patience)
-        with translate_errors(self.path):
+        self._gate = Gate(f"{self.path}-lock", self.patience)
+        with translated(self.path):
             if self.read_only:
                 self._connection = self._open_for_reading()
             else:
                 create_private(self.path)
                 # Two processes must not make or migrate one file at the same time.
-                self._connection = self._queue.run(self._open_for_writing)
+                self._connection = self._gate.through(self._open_for_writing)
         self._identity = identity(self.path)
         return self._connection
 

@@ -17,15 +17,15 @@ NO_QUERY = ("fts5: ", "unterminated string", "no such column: ", "unknown specia
 
 
 @contextmanager
-def translate_errors(path: StrPath) -> Iterator[None]:
+def translated(path: StrPath) -> Iterator[None]:
     """Turns the driver's errors into bough's. What every turn passes through does so itself: this takes its time."""
     try:
         yield
     except DRIVER as error:
-        raise translate(path, error) from None
+        raise translation(path, error) from None
 
 
-def translate(path: StrPath, error: apsw.Error | UnicodeError) -> BoughError:
+def translation(path: StrPath, error: apsw.Error | UnicodeError) -> BoughError:
     """What an error of the driver means, what was kept and what to do."""
     name = repr(str(path))
     match error:

@@ -43,7 +43,7 @@ class Log:
             self.doubtful = True
         return not self.doubtful
 
-    def rewrite_if_doubtful(self) -> None:
+    def make_good(self) -> None:
         """Makes up for a sync that failed: everything is written once more, and synced. Nobody may write meanwhile.
 
         Raises `StorageError`, or `Full`, if the disk still fails.

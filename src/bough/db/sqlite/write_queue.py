@@ -24,7 +24,7 @@ T = TypeVar("T")
 Lock: TypeAlias = Callable[[int, int], object]
 
 
-class WriteQueue:
+class Gate:
     """Every writer goes through it, one at a time."""
 
     def __init__(self, path: str, patience: float) -> None:
@@ -37,7 +37,7 @@ class WriteQueue:
             except OSError:
                 self._file = -1  # a directory that cannot be written: then neither can the database
 
-    def run(self, work: Callable[[], T]) -> T:
+    def through(self, work: Callable[[], T]) -> T:
         """Does the work while nobody else writes. Raises `Busy` when others write for longer than the patience given.
 
         No `with`: Ctrl+C may come when `__exit__` is entered, and what is not left that way is not left at all.
@@ -47,8 +47,8 @@ class WriteQueue:
         deadline = time.monotonic() + self.patience
         try:
             try:
-                self._take(fcntl.lockf, deadline, long_pauses)
-                self._take(fcntl.flock, deadline, short_pauses)
+                self._take(fcntl.lockf, deadline, patiently)
+                self._take(fcntl.flock, deadline, eagerly)
             finally:
                 fcntl.lockf(self._file, fcntl.LOCK_UN)
             return work()
@@ -77,7 +77,7 @@ class WriteQueue:
             self._file = -1
 
 
-def short_pauses() -> Iterator[float]:
+def eagerly() -> Iterator[float]:
     """The pauses of whoever is next: a usual write is over before the first of them gets long."""
     pause = 0.00004
     while True:
@@ -85,7 +85,7 @@ def short_pauses() -> Iterator[float]:
         pause = min(pause * 1.1, 0.0005)
 
 
-def long_pauses() -> Iterator[float]:
+def patiently() -> Iterator[float]:
     """The pauses of those behind, who must not all look at once."""
     from random import uniform
 
