@@ -1,8 +1,9 @@
-"""What the documents say is so: their code runs, their links lead somewhere."""
+"""The documents are correct: their code runs, their links resolve, and the names in them exist."""
 
 from __future__ import annotations
 
 import os
+import pkgutil
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "bough"
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 
 
@@ -86,3 +88,47 @@ def test_the_readmes_commands_are_targets_of_the_makefile() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
     for target in re.findall(r"^\$ make (\w+)", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE)
+
+
+FILE = re.compile(r"[\w./-]+(/|\.(py|sql|md|toml))")
+PLACEHOLDER = re.compile(r"NAME|ENGINE|NNNN")
+OF_THE_USER = {"config.toml"}
+
+
+def names_in(page: str) -> list[str]:
+    """The file names and dotted names in backticks, outside of blocks of code."""
+    text = re.sub(r"^```.*?^```|<!--.*?-->", "", (ROOT / page).read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    spans = [span for span in re.findall(r"`([^`\n]+)`", text) if not PLACEHOLDER.search(span)]
+    return [span for span in spans if FILE.fullmatch(span) or re.fullmatch(r"\w+(\.\w+)+|\w+(/\w+)+", span)]
+
+
+def exists(name: str) -> bool:
+    """Whether a path, or the dotted name of a module, function, class or method, exists in the repository."""
+    if name in OF_THE_USER or any((base / name).exists() for base in (ROOT, SOURCE)):
+        return True
+    for start in ("", "bough.", "bough.store.", "bough.session.", "bough.turn.", *INTERFACES):
+        try:
+            pkgutil.resolve_name(start + name)
+            return True
+        except (ImportError, AttributeError, ValueError):
+            continue
+    return False
+
+
+INTERFACES = ("bough.importers.types.", "bough.cli.locate.", "bough.db.postgres.driver.")
+
+
+@pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
+def test_the_names_in_a_page_about_the_code_exist(page: str) -> None:
+    names = names_in(page)
+    assert len(names) > 20
+    assert [name for name in names if not exists(name)] == []
+
+
+def test_every_package_is_in_the_architecture() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    packages = [path.parent.relative_to(SOURCE) for path in SOURCE.glob("*/__init__.py")]
+    packages += [path.parent.relative_to(SOURCE) for path in SOURCE.glob("db/*/__init__.py")]
+    assert [str(package) for package in packages if f"**`{package}/`**" not in text] == []
+    modules = [path.name for path in SOURCE.glob("*.py") if path.name != "__main__.py"]
+    assert [name for name in modules if name not in text and f"`{name[:-3]}." not in text] == []
