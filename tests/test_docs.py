@@ -125,6 +125,19 @@ def test_the_names_in_a_page_about_the_code_exist(page: str) -> None:
     assert [name for name in names if not exists(name)] == []
 
 
+def test_the_files_in_every_page_exist() -> None:
+    files = [
+        f"/{path.relative_to(ROOT)}"
+        for top in ("src", "tests", "bench", "examples")
+        for path in ROOT.glob(f"{top}/**/*.py")
+    ]
+    pages = [page for page in PAGES if page.name != "CHANGELOG.md"]
+    named = {
+        (page.name, span) for page in pages for span in names_in(str(page.relative_to(ROOT))) if span.endswith(".py")
+    }
+    assert {(page, span) for page, span in named if not any(file.endswith(f"/{span}") for file in files)} == set()
+
+
 def test_every_package_is_in_the_architecture() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
     packages = [path.parent.relative_to(SOURCE) for path in SOURCE.glob("*/__init__.py")]
