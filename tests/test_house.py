@@ -241,7 +241,6 @@ def test_using_bough_imports_nothing_heavy() -> None:
         "zstandard",
         "psycopg",
         "click",
-        "rich",
         "secrets",
         "importlib.resources",
         "sqlite3",

@@ -115,7 +115,7 @@ def test_ctrl_c_while_bough_starts_is_no_traceback(sh: Shell, tmp_path: Path) ->
 
 
 def test_nothing_heavy_is_imported_to_say_the_version_or_to_list(kept: Shell) -> None:
-    heavy = {"rich", "prompt_toolkit", "httpx2", "asyncio", "mcp", "psycopg", "sqlite3", "genai_prices"}
+    heavy = {"prompt_toolkit", "httpx2", "asyncio", "mcp", "psycopg", "sqlite3", "genai_prices"}
     for words, more in ((["--version"], {"click"}), (["ls"], set()), (["show"], set()), (["tree"], set())):
         script = f"import sys; from bough.cli import main; main({words!r}); print(*sys.modules, file=sys.stderr)"
         done = subprocess.run(

@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 
 import pexpect  # type: ignore[import-untyped]
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bough.cli.output import console
 from bough.cli.output.console import json_text
 from tests.cli.bough_process import Shell
 from tests.cli.terminal import COLOURS, seen, spawn
@@ -78,3 +80,27 @@ def test_a_reader_that_goes_away_is_no_error_message(kept: Shell) -> None:
     )
     assert done.returncode in (0, 141)
     assert done.stderr == ""
+
+
+def test_progress_is_one_line_that_fits_and_is_cleared(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(console, "supports_escapes", lambda _: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr(console, "monotonic", iter(range(10)).__next__)
+    with console.progress("chats.json") as update:
+        assert update is not None
+        update(1, 4, "2 messages")
+        update(5, 4)
+        update(1_000, None, "many messages of a file of unknown size")
+    lines = capsys.readouterr().err.split(console.CLEAR_LINE)
+    assert lines == [
+        "",
+        "chats.json: 25%  2 messages",
+        "chats.json: 100%",
+        "chats.json: 1,000 bytes  many messages…",
+        "",
+    ]
+    with console.progress("short") as update:
+        pass
+    assert capsys.readouterr().err == ""

@@ -140,24 +140,28 @@ def show_places(as_json: bool) -> None:
 
 @contextmanager
 def progress(path: Path) -> Iterator[Tell]:
-    """A bar on stderr while a path is read, where a person looks."""
-    if not sys.stderr.isatty():
-        yield lambda *_: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TransferSpeedColumn
-
+    """Show on a terminal how much of a path was read, and how much was imported from it."""
     from bough.cli.commands.import_run import bytes_at
     from bough.importers.common.files import count_bytes
 
-    total = bytes_at(path)
-    columns = (TextColumn("{task.description}"), BarColumn(), TransferSpeedColumn(), TextColumn("{task.fields[said]}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(one_line(path.name or str(path)), total=total, said="")
-        with count_bytes(lambda size: bar.update(task, advance=size)):
-            yield lambda conversations, messages: bar.update(
-                task, said=f"{pluralize(conversations, 'conversation')}, {pluralize(messages, 'message')}"
-            )
+    with console.progress(one_line(path.name or str(path))) as update:
+        if update is None:
+            yield lambda *_: None
+            return
+        total, done, imported = bytes_at(path), 0, ""
+
+        def read(size: int) -> None:
+            nonlocal done
+            done += size
+            update(done, total, imported)
+
+        def count(conversations: int, messages: int) -> None:
+            nonlocal imported
+            imported = f"{pluralize(conversations, 'conversation')}, {pluralize(messages, 'message')}"
+            update(done, total, imported)
+
+        with count_bytes(read):
+            yield count
 
 
 @contextmanager

@@ -7,13 +7,13 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
 from time import monotonic
 from typing import Any, TextIO
 
-from bough.cli.output.text import UNSAFE, sanitize
+from bough.cli.output.text import UNSAFE, sanitize, truncate
 
 STYLES = {
     "bold": "1",
@@ -25,8 +25,9 @@ STYLES = {
     "cyan": "36",
     "match": "1;33",
 }
-PROGRESS_DELAY = 0.5
-"""Seconds before progress is shown, so that short work shows none."""
+PROGRESS_DELAY, PROGRESS_INTERVAL = 0.5, 0.1
+"""Seconds before progress is shown, so that short work shows none, and between two updates."""
+CLEAR_LINE = "\r\x1b[K"
 LINE_WIDTH = 100
 """Columns of a line that is not written to a terminal."""
 
@@ -115,23 +116,35 @@ def _base64(value: bytes) -> str:
     return b64encode(value).decode()
 
 
+class Progress:
+    """A line on stderr that shows how far long work has come."""
+
+    def __init__(self, title: str) -> None:
+        self.is_shown = False
+        self._title = title
+        self._next = monotonic() + PROGRESS_DELAY
+
+    def __call__(self, done: int, total: int | None, detail: str = "") -> None:
+        """Update the line, unless it was updated a moment ago. Without a total, `done` is a number of bytes."""
+        now = monotonic()
+        if now < self._next:
+            return
+        self.is_shown, self._next = True, now + PROGRESS_INTERVAL
+        # A file may grow while it is read, to more than its total.
+        share = f"{done:,} bytes" if total is None else f"{min(100 * done // max(total, 1), 100)}%"
+        line = truncate(f"{self._title}: {share}  {detail}".rstrip(), shutil.get_terminal_size().columns - 1)
+        print(f"{CLEAR_LINE}{line}", end="", file=sys.stderr, flush=True)
+
+
 @contextmanager
-def progress(title: str) -> Iterator[Callable[[int, int], None] | None]:
+def progress(title: str) -> Iterator[Progress | None]:
     """Show progress on stderr if it is a terminal. Yields a function of done and total, or None without a terminal."""
     if not supports_escapes(sys.stderr):
         yield None
         return
-    shown, started = False, monotonic()
-
-    def update(done: int, total: int) -> None:
-        nonlocal shown
-        if monotonic() - started < PROGRESS_DELAY:
-            return
-        shown = True
-        print(f"\r{title}: {100 * done // max(total, 1)}%", end="", file=sys.stderr, flush=True)
-
+    line = Progress(title)
     try:
-        yield update
+        yield line
     finally:
-        if shown:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        if line.is_shown:
+            print(CLEAR_LINE, end="", file=sys.stderr, flush=True)
