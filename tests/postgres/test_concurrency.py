@@ -171,7 +171,7 @@ def test_work_that_the_server_gave_up_is_done_again_and_once(postgres: str, name
             store.db.run("set_sketch", 1, f"try {len(tries)}")
             if len(tries) < 3:
                 command = f"DO $$ BEGIN RAISE EXCEPTION 'given up' USING ERRCODE = '{code}'; END $$"
-                store.db._held()._connection.execute(command).fetchone()  # type: ignore[attr-defined]
+                store.db._current()._connection.execute(command).fetchone()  # type: ignore[attr-defined]
 
         store.write(work)
         assert len(tries) == 3
@@ -188,7 +188,7 @@ def test_what_does_not_pass_is_not_tried_again_and_leaves_nothing(postgres: str,
             tries.append(now)
             store.db.run("set_sketch", 1, "half")
             command = f"DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '{code}'; END $$"
-            store.db._held()._connection.execute(command).fetchone()  # type: ignore[attr-defined]
+            store.db._current()._connection.execute(command).fetchone()  # type: ignore[attr-defined]
 
         with pytest.raises(bough.BoughError):
             store.write(work)

@@ -1,7 +1,7 @@
-"""Databases: they know rows and statements, and have never heard of a message.
+"""Databases: rows and named statements, without any notion of a message.
 
-A database runs the statements of `queries.sql`, and of the file of its own engine beside it, by name. The store above
-it decides which, and in what transaction.
+A database runs the statements of `queries.sql`, and of the file of its own engine beside it, by name. The store decides
+which, and in what transaction.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Row: TypeAlias = tuple[Any, ...]
 Value: TypeAlias = str | bytes | int | float | None
 
 StrPath: TypeAlias = str | os.PathLike[str]
-"""Where a file is. Inside it is a text: pathlib would be a tenth of `import bough`."""
+"""The path of a file. No pathlib inside bough: it would be a tenth of `import bough`."""
 T = TypeVar("T")
 
 HERE = os.path.dirname(__file__)
@@ -29,19 +29,19 @@ NAMESPACE = "default"
 
 
 class Database(Protocol):
-    """What the store asks of a database."""
+    """The operations that the store needs of an engine."""
 
     @property
     def read_only(self) -> bool:
-        """Whether nothing can be written to it."""
+        """Whether it can only be read."""
 
     @property
     def shared(self) -> bool:
-        """Whether other machines may use it too."""
+        """Whether other machines may use it at the same time."""
 
     @property
     def concurrency(self) -> int:
-        """How many threads it has work for at the same time."""
+        """The number of threads that it can serve at the same time."""
 
     def rows(self, name: str, *params: Value) -> list[Row]:
         """All rows of a named statement."""
@@ -59,37 +59,37 @@ class Database(Protocol):
         """The rows of a statement that is run once for each set of parameters."""
 
     def transact(self, work: Callable[[], T]) -> T:
-        """Does work in a write transaction: everything in it, or nothing. Durable when this returns.
+        """Runs work in a write transaction, which is durable when this returns.
 
-        Work that certainly left no trace because the engine gave up on it is done again.
+        Work that the engine has certainly rolled back, as after a deadlock, is run again.
         """
 
     def reading(self) -> AbstractContextManager[None]:
-        """A read transaction: everything in it sees the same state."""
+        """A read transaction: all statements in it see the same state."""
 
     def blob_chunks(self, n: int, size: int) -> Iterator[bytes]:
-        """The stored bytes of a blob, a piece at a time."""
+        """The stored bytes of a blob, in chunks."""
 
     def words(self, text: str) -> Value:
-        """A text as the index takes it."""
+        """The value that the search index stores for a text."""
 
     def query(self, text: str) -> Value:
-        """A query, in the syntax of FTS5, as the index takes it."""
+        """The value that the search index takes for a query in the syntax of FTS5."""
 
     def check(self) -> list[str]:
-        """What the engine itself finds wrong with the file."""
+        """The problems that the engine itself finds."""
 
     def backup(self, target: StrPath) -> None:
-        """Writes a consistent copy while others go on writing."""
+        """Writes a consistent copy while others keep writing."""
 
     def vacuum(self) -> None:
-        """Makes the space of what was deleted free."""
+        """Frees the space of deleted rows."""
 
     def close(self) -> None: ...
 
 
 def read_text(*place: str) -> str:
-    """A file that came with bough, by its place under this directory."""
+    """The text of a file of this package, by its path below this directory."""
     with open(os.path.join(HERE, *place), encoding="utf-8") as file:
         return file.read()
 

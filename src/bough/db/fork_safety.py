@@ -1,8 +1,8 @@
-"""Keeps connections from crossing a fork.
+"""Keeps connections from being inherited through a process fork.
 
 SQLite counts its locks per process and file. A child inherits the counts without the locks: a connection that it opens
-itself would still believe that it holds what its parent held, and when the parent goes others delete the WAL under
-it. So before a process forks its connections are closed, and parent and child open theirs anew when they need them.
+would believe that it holds the locks of its parent, and when the parent exits others delete the WAL that it reads. So
+connections are closed before a process fork, and parent and child reopen theirs when they need them.
 """
 
 from __future__ import annotations
@@ -12,32 +12,32 @@ from typing import Protocol
 from weakref import WeakSet
 
 
-class Connected(Protocol):
-    """Whatever has a connection that must not be inherited."""
+class ForkAware(Protocol):
+    """An object with a connection that must not be inherited."""
 
-    def before_fork(self) -> None: ...
+    def before_process_fork(self) -> None: ...
 
-    def after_fork(self, child: bool) -> None: ...
-
-
-_watched: WeakSet[Connected] = WeakSet()
-_crossing: list[Connected] = []
+    def after_process_fork(self, child: bool) -> None: ...
 
 
-def watch(connected: Connected) -> None:
-    """Tells it of every fork of this process, for as long as it lives."""
-    _watched.add(connected)
+_registered: WeakSet[ForkAware] = WeakSet()
+_notified: list[ForkAware] = []
+
+
+def register(connected: ForkAware) -> None:
+    """Calls its methods around every process fork, for as long as the object lives."""
+    _registered.add(connected)
 
 
 def _before() -> None:
-    for connected in list(_watched):
-        connected.before_fork()
-        _crossing.append(connected)
+    for connected in list(_registered):
+        connected.before_process_fork()
+        _notified.append(connected)
 
 
 def _after(child: bool) -> None:
-    while _crossing:
-        _crossing.pop().after_fork(child)
+    while _notified:
+        _notified.pop().after_process_fork(child)
 
 
 if hasattr(os, "register_at_fork"):

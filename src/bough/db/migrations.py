@@ -12,7 +12,7 @@ VERSION = 4
 
 
 def steps(engine: str, directory: StrPath | None = None) -> list[tuple[int, str]]:
-    """The migrations of an engine in order: (version that it leads to, its SQL)."""
+    """The migrations of an engine in order: target version and SQL."""
     found = []
     directory = directory or os.path.join(SCHEMA, "migrations")
     for name in os.listdir(directory):

@@ -1,6 +1,6 @@
-"""Words as PostgreSQL indexes them, found as SQLite's tokenizer finds them, so that both find the same.
+"""Tokenizer and query parser for PostgreSQL that match those of SQLite's FTS5, so that both engines find the same.
 
-A word is a run of letters and digits, in lower case, Latin ones without their accents. Queries come in the syntax of
+A word is a run of letters and digits, in lower case; Latin letters lose their accents. Queries come in the syntax of
 FTS5: words and "phrases", a star after a beginning, AND, OR, NOT and parentheses.
 """
 
@@ -11,12 +11,12 @@ from unicodedata import normalize
 
 from bough.errors import Invalid
 
-LONGEST_WORD = 2046
-LAST_PLACE = 16_383
-MOST_PLACES = 256
-LARGEST = 900_000
-"""What a tsvector holds: words of so many bytes, up to this place, so many times, and so many bytes in all."""
-DEEPEST = 100
+MAX_WORD_BYTES = 2046
+MAX_POSITION = 16_383
+MAX_POSITIONS = 256
+MAX_BYTES = 900_000
+"""Limits of a tsvector: bytes of a word, its last position, positions per word, and bytes in all."""
+MAX_DEPTH = 100
 
 _ACCENTS = "[\u0300-\u036f]"
 _LATIN = "[\u00c0-\u024f\u1e00-\u1eff]"
@@ -31,65 +31,65 @@ def words(text: str) -> list[str]:
 
 
 def _cut(word: str) -> str:
-    return word if len(word) < LONGEST_WORD // 4 else word.encode()[:LONGEST_WORD].decode(errors="ignore")
+    return word if len(word) < MAX_WORD_BYTES // 4 else word.encode()[:MAX_WORD_BYTES].decode(errors="ignore")
 
 
 def vector(text: str) -> str:
-    """A text as a tsvector is written."""
+    """The tsvector of a text, as a literal."""
     places: dict[str, list[str]] = {}
     size = 0
     for place, word in enumerate(words(text), start=1):
         if word not in places:
             size += len(word.encode()) + 8
-            if size > LARGEST:
+            if size > MAX_BYTES:
                 break
         known = places.setdefault(word, [])
-        if len(known) < MOST_PLACES:
-            known.append(str(min(place, LAST_PLACE)))
+        if len(known) < MAX_POSITIONS:
+            known.append(str(min(place, MAX_POSITION)))
     return " ".join(f"'{word}':{','.join(known)}" for word, known in places.items())
 
 
 def query(text: str) -> str:
-    """A query as a tsquery is written; empty if it has no word. Raises `Invalid` for what is not a query."""
-    reader = _Reader(re.findall(_TOKEN, text))
-    found = reader.either()
-    if reader.rest:
-        raise Invalid(f"The query {text!r:.80} cannot be understood from {reader.rest[-1]!r} on.")
+    """The tsquery of an FTS5 query, as a literal; empty if it has no word. Raises `Invalid`."""
+    parser = _Parser(re.findall(_TOKEN, text))
+    found = parser.any_of()
+    if parser.rest:
+        raise Invalid(f"The query {text!r:.80} cannot be understood from {parser.rest[-1]!r} on.")
     return found
 
 
-class _Reader:
-    """Reads a query from left to right. NOT binds closest, then AND, which need not be said, then OR."""
+class _Parser:
+    """A recursive descent parser. NOT binds closest, then AND, which may be left out, then OR."""
 
     def __init__(self, tokens: list[str]) -> None:
         self.rest = tokens[::-1]
         self._depth = 0
 
-    def either(self) -> str:
-        parts = [self._all()]
+    def any_of(self) -> str:
+        parts = [self._all_of()]
         while self._next("OR"):
-            parts.append(self._all())
+            parts.append(self._all_of())
         return _joined(parts, " | ")
 
-    def _all(self) -> str:
-        parts = [self._but_not()]
+    def _all_of(self) -> str:
+        parts = [self._and_not()]
         while self._next("AND") or (self.rest and self.rest[-1] not in ("OR", ")")):
-            parts.append(self._but_not())
+            parts.append(self._and_not())
         return _joined(parts, " & ")
 
-    def _but_not(self) -> str:
-        found = self._one()
+    def _and_not(self) -> str:
+        found = self._term()
         while self._next("NOT"):
-            unwanted = self._one()
+            unwanted = self._term()
             found = _joined([found, f"!{unwanted}"], " & ") if found and unwanted else found
         return found
 
-    def _one(self) -> str:
+    def _term(self) -> str:
         if self._next("("):
             self._depth += 1
-            if self._depth > DEEPEST:
+            if self._depth > MAX_DEPTH:
                 raise Invalid("The parentheses of this query are too deep.")
-            found = self.either()
+            found = self.any_of()
             self._depth -= 1
             if not self._next(")"):
                 raise Invalid("A parenthesis of this query is not closed.")
@@ -97,10 +97,10 @@ class _Reader:
         return self._phrase()
 
     def _phrase(self) -> str:
-        said = [self._word()]
+        parts = [self._word()]
         while self._next("+"):
-            said.append(self._word())
-        found = [f"'{word}'" for part in said for word in words(part)]
+            parts.append(self._word())
+        found = [f"'{word}'" for part in parts for word in words(part)]
         if self._next("*") and found:
             found[-1] += ":*"
         return _joined(found, " <-> ")
@@ -113,7 +113,7 @@ class _Reader:
         return self.rest.pop()
 
     def _next(self, token: str) -> bool:
-        """Whether this comes next; then it is taken."""
+        """Consumes the next token if it is this one; whether it was."""
         if not self.rest or self.rest[-1] != token:
             return False
         self.rest.pop()

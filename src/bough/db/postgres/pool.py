@@ -1,4 +1,4 @@
-"""Connections to a server, kept for whoever needs one next."""
+"""A pool of connections to a server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 
 
 class Pool:
-    """At most so many connections, opened when they are needed. Thread-safe; it must not be used after a fork."""
+    """At most `size` connections, opened when they are needed. Thread-safe; not for use after a process fork."""
 
     def __init__(self, open_: Callable[[], Connection], size: int, patience: float) -> None:
         self.size = size
@@ -28,11 +28,11 @@ class Pool:
         self._idle: list[Connection] = []
         self._closed = False
         self._process = os.getpid()
-        weakref.finalize(self, forget, self._idle, self._process)
+        weakref.finalize(self, close_idle, self._idle, self._process)
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
-        """One connection, for one thread, for as long as the block lasts."""
+        """Lends a connection to one thread. Raises `Busy` when all are in use for too long."""
         if self._closed:
             raise Refused("This store is closed; connect again.")
         if not self._free.acquire(timeout=self._patience):
@@ -42,18 +42,18 @@ class Pool:
             try:
                 yield connection
             finally:
-                self._give_back(connection)
+                self._put_back(connection)
         finally:
             self._free.release()
 
-    def forget(self) -> None:
-        """Closes what is idle: the server that it led to is gone, or has changed its part."""
-        forget(self._idle, self._process)
+    def close_idle(self) -> None:
+        """Closes the idle connections: their server is gone, or is no longer the primary."""
+        close_idle(self._idle, self._process)
 
     def close(self) -> None:
-        """Closes what is idle now, and the rest as it comes back."""
+        """Closes the idle connections now, and the others when they are returned."""
         self._closed = True
-        self.forget()
+        self.close_idle()
 
     def _take(self) -> Connection:
         try:
@@ -61,16 +61,16 @@ class Pool:
         except IndexError:
             return self._open()
 
-    def _give_back(self, connection: Connection) -> None:
-        # What is not idle was left in the middle of something, and is of no use to anybody.
+    def _put_back(self, connection: Connection) -> None:
+        # A connection that is still in a transaction was abandoned in the middle of it, and cannot be reused.
         if self._closed or connection.closed or connection.info.transaction_status != TransactionStatus.IDLE:
             connection.close()
         else:
             self._idle.append(connection)
 
 
-def forget(idle: list[Connection], process: int) -> None:
-    """Closes connections; those of a parent process are left to it."""
+def close_idle(idle: list[Connection], process: int) -> None:
+    """Closes connections, unless they belong to a parent process."""
     with suppress(IndexError):
         while os.getpid() == process:
             idle.pop().close()

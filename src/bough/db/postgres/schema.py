@@ -1,4 +1,4 @@
-"""Brings a PostgreSQL database to the schema of today, once, however many processes start together."""
+"""Creates and migrates the schema of a PostgreSQL database, once, however many processes start together."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TABLES = re.findall(r"CREATE TABLE bough\.(\w+)", read_text("schema", "postgres.
 
 
 def migrate(connection: Connection, where: str, directory: StrPath | None = None) -> None:
-    """Makes the schema, or brings it to today's version, in one transaction under one lock."""
+    """Creates the schema, or migrates it to the newest version, in one transaction under one advisory lock."""
     newest = max([VERSION, *(version for version, _ in steps("postgres", directory))])
     if version_of(connection, where, newest) == newest:
         return
@@ -32,16 +32,16 @@ def migrate(connection: Connection, where: str, directory: StrPath | None = None
 
 
 def version_of(connection: Connection, where: str, newest: int) -> int:
-    """The version of what is there; 0 for nothing. Raises `SchemaTooNew`, and `Refused` for what is not ours."""
+    """The version of the schema; 0 for none. Raises `SchemaTooNew`, and `Refused` for what is not ours."""
     row = connection.execute(
         "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = 'bough'"
     ).fetchone()
     if row is None:
         return 0
-    said = re.fullmatch(r"bough, schema (\d+)", row[0] or "")
-    if said is None:
+    match = re.fullmatch(r"bough, schema (\d+)", row[0] or "")
+    if match is None:
         raise Refused(f"{where} has a schema called bough that bough did not make; it was left alone.")
-    version = int(said[1])
+    version = int(match[1])
     if version > newest:
         raise SchemaTooNew(
             f"{where} was written by a newer bough (schema {version}, this one knows {newest}); "

@@ -1,4 +1,4 @@
-"""A server and the connections to it: where it is, how it is reached, and what to do when it goes away."""
+"""A server: its address, its pool of connections, and retries when it goes away."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.types.numeric import Int8BinaryDumper
 
-from bough.db.postgres.errors import is_lost, is_passing, translation
+from bough.db.postgres.errors import is_lost, is_transient, translate
 from bough.db.postgres.pool import Connection, Pool
 from bough.errors import Invalid
 
@@ -24,11 +24,11 @@ T = TypeVar("T")
 DEFAULTS = {"application_name": "bough", "connect_timeout": 10, "keepalives_idle": 30, "client_encoding": "utf8"}
 SLOWEST = 0.25
 
-logging.getLogger("psycopg").addHandler(logging.NullHandler())  # our errors say what it would print
+logging.getLogger("psycopg").addHandler(logging.NullHandler())  # our errors have the same text
 
 
 class Server:
-    """Where the rows are. What it is asked is asked again while the answer fails for a reason that passes."""
+    """A PostgreSQL server and a pool of connections to it."""
 
     def __init__(self, url: str, connections: int, patience: float) -> None:
         self.patience = patience
@@ -38,41 +38,41 @@ class Server:
         )
         self.pool = Pool(self.open, connections, patience)
         self.is_distributed = False
-        """Whether rows may live on other machines than the one that is asked."""
+        """Whether the server is the coordinator of a Citus cluster."""
 
-    def anew(self) -> Server:
-        """The same server with connections of its own, for a process that was forked."""
+    def reconnecting(self) -> Server:
+        """A copy with a pool of its own, for the child of a process fork."""
         other = copy(self)
         other.pool = Pool(self.open, self.pool.size, self.patience)
         return other
 
     def open(self) -> Connection:
-        """A connection; whole numbers go out as what the columns are, so that types are never guessed."""
+        """Opens a connection. Integers are sent as bigint, so that the server never guesses types."""
         connection: Connection = psycopg.connect(**self._options, autocommit=True, cursor_factory=psycopg.RawCursor)
         connection.adapters.register_dumper(int, Int8BinaryDumper)
         return connection
 
     @contextmanager
-    def translated(self) -> Iterator[None]:
-        """Turns the driver's errors into bough's."""
+    def translate_errors(self) -> Iterator[None]:
+        """Raises the driver's errors as bough's."""
         try:
             yield
         except (psycopg.Error, UnicodeEncodeError) as error:
-            if (ours := translation(self.name, error)) is not None:
-                raise ours from None
+            if (translated := translate(self.name, error)) is not None:
+                raise translated from None
             raise
 
-    def persist(self, work: Callable[[], T]) -> T:
-        """Does what leaves no trace when it fails, again and again while it fails for a reason that passes."""
+    def retry(self, work: Callable[[], T]) -> T:
+        """Runs work that has no effect when it fails, again while it fails with transient errors."""
         pause, deadline = 0.005, time.monotonic() + self.patience
         while True:
             try:
                 return work()
             except psycopg.Error as error:
-                if not is_passing(error) or time.monotonic() > deadline:
+                if not is_transient(error) or time.monotonic() > deadline:
                     raise
                 if is_lost(error):
-                    self.pool.forget()
+                    self.pool.close_idle()
             time.sleep(uniform(0, pause))
             pause = min(pause * 2, SLOWEST)
 
@@ -83,7 +83,7 @@ def namespace_in(url: str) -> str | None:
 
 
 def read_url(url: str) -> dict[str, Any]:
-    """What libpq makes of a URL without the namespace, and what it does not say itself. Raises `Invalid`."""
+    """The connection options of a URL, without its namespace and with defaults. Raises `Invalid`."""
     try:
         parts = urlsplit(url)
         rest = [(name, value) for name, value in parse_qsl(parts.query) if name != "namespace"]

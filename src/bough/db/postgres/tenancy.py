@@ -1,7 +1,7 @@
-"""What an administrator does: ties roles to namespaces, and spreads the tables over many machines.
+"""Administration: confines roles to namespaces, and distributes the tables over a Citus cluster.
 
-A policy on every table shows the rows of the namespace that a connection has named, and no others. That is a fence
-against mistakes. Against a tenant who writes SQL of their own it takes a role that is tied to one namespace.
+A row-level policy on every table shows only the rows of the namespace that a connection has set. That guards against
+mistakes; a tenant who writes SQL of their own needs a role that is confined to one namespace.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ def confine(url: str, role: str, namespace: str) -> None:
     `Refused` if the role of the URL may not do that.
     """
     whom, policy = sql.Identifier(role), sql.Identifier(policy_of(role))
-    with _administering(url) as (_, connection), connection.transaction():
-        _do(connection, "GRANT USAGE ON SCHEMA bough TO {}", whom)
-        _do(connection, "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA bough TO {}", whom)
+    with _administration(url) as (_, connection), connection.transaction():
+        _execute(connection, "GRANT USAGE ON SCHEMA bough TO {}", whom)
+        _execute(connection, "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA bough TO {}", whom)
         for table in TABLES:
             place = sql.Identifier("bough", table)
-            _do(connection, "DROP POLICY IF EXISTS {} ON {}", policy, place)
+            _execute(connection, "DROP POLICY IF EXISTS {} ON {}", policy, place)
             restricted = "CREATE POLICY {} ON {} AS RESTRICTIVE TO {} USING (namespace = {})"
-            _do(connection, restricted, policy, place, whom, sql.Literal(namespace))
+            _execute(connection, restricted, policy, place, whom, sql.Literal(namespace))
 
 
 def policy_of(role: str) -> str:
@@ -46,7 +46,7 @@ def distribute(url: str) -> list[str]:
 
     Tables that are spread already stay as they are. Raises `Refused` on a server without the Citus extension.
     """
-    with _administering(url) as (name, connection):
+    with _administration(url) as (name, connection):
         if not is_distributed(connection):
             raise Refused(
                 f"{name} has no Citus extension: there is nothing to spread the tables over; they stay as they are. "
@@ -59,20 +59,20 @@ def distribute(url: str) -> list[str]:
             for table in wanted:  # what is referred to comes before what refers to it
                 beside = "default" if table == first else first
                 command = "SELECT create_distributed_table({}, 'namespace', colocate_with => {})"
-                _do(connection, command, sql.Literal(table), sql.Literal(beside))
+                _execute(connection, command, sql.Literal(table), sql.Literal(beside))
         return wanted
 
 
 @contextmanager
-def _administering(url: str) -> Iterator[tuple[str, Connection]]:
+def _administration(url: str) -> Iterator[tuple[str, Connection]]:
     server = Server(url, 1, PATIENCE)
     try:
-        with server.translated(), server.pool.connection() as connection:
+        with server.translate_errors(), server.pool.connection() as connection:
             migrate(connection, server.name)
             yield server.name, connection
     finally:
         server.pool.close()
 
 
-def _do(connection: Connection, command: str, *names: sql.Composable) -> None:
+def _execute(connection: Connection, command: str, *names: sql.Composable) -> None:
     connection.execute(sql.SQL(command).format(*names))

@@ -1,4 +1,4 @@
-"""SQLite, through apsw: one file, safe against power loss, open to many processes."""
+"""The SQLite driver: one file, through apsw, safe against power loss, for many processes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 import apsw
 
 from bough.db import PATIENCE, Row, StrPath, Value, fork_safety, read_statements
-from bough.db.sqlite.errors import DRIVER, translated, translation
+from bough.db.sqlite.errors import DRIVER, translate, translate_errors
 from bough.db.sqlite.files import (
     check_directory,
     create_private,
@@ -23,7 +23,7 @@ from bough.db.sqlite.files import (
 )
 from bough.db.sqlite.schema import migrate
 from bough.db.sqlite.wal import Log
-from bough.db.sqlite.write_queue import Gate
+from bough.db.sqlite.write_queue import WriteQueue
 from bough.errors import Refused, StorageError
 
 Journal = Literal["wal", "truncate"]
@@ -36,7 +36,7 @@ FIXED = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
 
 
 class SQLite:
-    """A database in one file. Thread-safe; a process that was forked gets a connection of its own."""
+    """A database in one file. Thread-safe; the child of a process fork gets a connection of its own."""
 
     shared = False
     concurrency = 4
@@ -44,7 +44,7 @@ class SQLite:
     def __init__(
         self, path: StrPath, *, journal: Journal = "wal", patience: float = PATIENCE, migrations: StrPath | None = None
     ) -> None:
-        # What lies beside the file must lie beside the real one, wherever the program goes from here.
+        # The WAL and the lock file belong beside the real file, whatever the working directory becomes.
         self.path = os.path.realpath(path)
         self._sql = read_statements("sqlite")
         self.patience = patience
@@ -53,51 +53,51 @@ class SQLite:
         self._migrations = migrations
         self._mutex = threading.RLock()
         self._connection: apsw.Connection | None = None
-        self._gate = Gate("", patience)
+        self._queue = WriteQueue("", patience)
         self._log = Log()
         self._inherited: apsw.Connection | None = None
-        """What a forked process got in the middle of a transaction: never used, and never closed."""
-        self._closed = self._holding = False
+        """A connection inherited through a process fork in the middle of a transaction: never used, never closed."""
+        self._closed = self._mutex_held = False
         self._open()
-        fork_safety.watch(self)
+        fork_safety.register(self)
 
     # The verbs ------------------------------------------------------------------------------------------------------
-    # Every turn passes through several of them. That is why none calls another: it was measured, and is a twentieth.
+    # Every turn calls several of them. None calls another one, which was measured to save a twentieth of a turn.
 
     def rows(self, name: str, *params: Value) -> list[Row]:
         with self._mutex:
             try:
                 return (self._connection or self._use()).execute(self._sql[name], params).fetchall()
             except DRIVER as error:
-                raise translation(self.path, error) from None
+                raise translate(self.path, error) from None
 
     def row(self, name: str, *params: Value) -> Row | None:
         with self._mutex:
             try:
                 return (self._connection or self._use()).execute(self._sql[name], params).fetchone()
             except DRIVER as error:
-                raise translation(self.path, error) from None
+                raise translate(self.path, error) from None
 
     def rows_many(self, name: str, params: Iterable[Sequence[Value]]) -> list[Row]:
         with self._mutex:
             try:
                 return (self._connection or self._use()).executemany(self._sql[name], params).fetchall()
             except DRIVER as error:
-                raise translation(self.path, error) from None
+                raise translate(self.path, error) from None
 
     def run(self, name: str, *params: Value) -> None:
         with self._mutex:
             try:
                 (self._connection or self._use()).execute(self._sql[name], params)
             except DRIVER as error:
-                raise translation(self.path, error) from None
+                raise translate(self.path, error) from None
 
     def run_many(self, name: str, params: Iterable[Sequence[Value]]) -> None:
         with self._mutex:
             try:
                 (self._connection or self._use()).executemany(self._sql[name], params)
             except DRIVER as error:
-                raise translation(self.path, error) from None
+                raise translate(self.path, error) from None
 
     # Transactions ---------------------------------------------------------------------------------------------------
 
@@ -112,29 +112,29 @@ class SQLite:
                     f"{self.path!r} was deleted or replaced while it was open; nothing was written. Connect again."
                 )
             done, log = self._write(work), self._log
-        if not log.sync():  # others may write while the disk is waited for
+        if not log.sync():  # the lock is released: others write while this waits for the disk
             with self._mutex:
-                self._write(log.make_good)  # nobody else can write to the log then, or begin it anew
+                self._write(log.rewrite_if_doubtful)  # under the write lock nobody else appends to the log or resets it
         return done
 
     def _write(self, work: Callable[[], T]) -> T:
-        """Does the work in a transaction of its own."""
+        """Runs work in a transaction of its own."""
 
         def whole() -> T:
             connection = self._connection or self._use()
             try:
                 connection.execute("BEGIN IMMEDIATE")
-                self._log.make_good()
+                self._log.rewrite_if_doubtful()
                 done = work()
                 connection.execute("COMMIT")
                 return done
             finally:
-                roll_back(connection)  # if the work failed, or the commit, or somebody pressed Ctrl+C
+                roll_back(connection)  # after an error of the work or the commit, or Ctrl+C
 
         try:
-            return self._gate.through(whole)
+            return self._queue.run(whole)
         except DRIVER as error:
-            raise translation(self.path, error) from None
+            raise translate(self.path, error) from None
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -147,19 +147,19 @@ class SQLite:
                 connection.execute("BEGIN")
                 yield
             except DRIVER as error:
-                raise translation(self.path, error) from None
+                raise translate(self.path, error) from None
             finally:
                 roll_back(connection)
 
     # The file -------------------------------------------------------------------------------------------------------
 
     def blob_chunks(self, n: int, size: int) -> Iterator[bytes]:
-        # SQLite finds a place in a long value by walking to it: a few long reads, not many short ones.
+        # SQLite walks a chain of pages to an offset in a long value: a few long reads, not many short ones.
         offset = 0
         while True:
             with (
                 self._mutex,
-                translated(self.path),
+                translate_errors(self.path),
                 self._use().blob_open("main", "blob_bytes", "bytes", n, False) as blob,
             ):
                 blob.seek(offset)
@@ -177,11 +177,11 @@ class SQLite:
         return text
 
     def check(self) -> list[str]:
-        with self._mutex, translated(self.path):
-            found = [row[0] for row in self._use().execute("PRAGMA integrity_check(100)")]
+        with self._mutex, translate_errors(self.path):
+            found = [problem for (problem,) in self._use().execute("PRAGMA integrity_check(100)")]
             keys = [
-                f"a row of {row[0]} refers to a row of {row[2]} that is not there"
-                for row in self._use().execute("PRAGMA foreign_key_check")
+                f"a row of {table} refers to a row of {parent} that is not there"
+                for table, _, parent, _ in self._use().execute("PRAGMA foreign_key_check")
             ]
         return [finding for finding in found if finding != "ok"] + keys
 
@@ -190,10 +190,10 @@ class SQLite:
             raise Refused(f"{str(target)!r} exists; a backup never overwrites. Choose another name.")
         create_private(target)
         try:
-            with self._mutex, translated(target):
+            with self._mutex, translate_errors(target):
                 self._copy(target)
         except BaseException:
-            os.unlink(target)  # half a backup must not be taken for one
+            os.unlink(target)  # an incomplete backup must not be mistaken for a complete one
             raise
 
     def _copy(self, target: StrPath) -> None:
@@ -206,14 +206,14 @@ class SQLite:
             copy.close()
 
     def vacuum(self) -> None:
-        """Gives the space of what was deleted back to the disk."""
+        """Gives the space of deleted rows back to the disk."""
 
         def work() -> None:
             self._use().execute("VACUUM")
             self._use().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
-        with self._mutex, translated(self.path):
-            self._gate.through(work)
+        with self._mutex, translate_errors(self.path):
+            self._queue.run(work)
 
     def close(self) -> None:
         with self._mutex:
@@ -221,7 +221,7 @@ class SQLite:
             if self._connection is not None:
                 with suppress(apsw.Error):
                     self._connection.execute("PRAGMA optimize")
-                self._let_go()
+                self._disconnect()
 
     # Opening --------------------------------------------------------------------------------------------------------
 
@@ -235,27 +235,27 @@ class SQLite:
             raise Refused("This process was forked in the middle of a transaction; it cannot use the store.")
         return self._connection or self._open()
 
-    def _let_go(self) -> None:
+    def _disconnect(self) -> None:
         if self._connection is not None:
             with suppress(apsw.Error):  # emptying the WAL may fail; what was acknowledged is durable without that
                 self._connection.close()
         self._connection = None
-        self._gate.close()
+        self._queue.close()
         self._log = Log()
 
-    def before_fork(self) -> None:
-        # A thread that is writing is waited for; one that forks inside its own transaction cannot be.
-        self._holding = self._mutex.acquire(timeout=self.patience)
-        if self._holding and self._connection is not None and not self._connection.in_transaction:
-            self._let_go()
+    def before_process_fork(self) -> None:
+        # Waits for a thread that is writing, unless it is the one that forks inside its own transaction.
+        self._mutex_held = self._mutex.acquire(timeout=self.patience)
+        if self._mutex_held and self._connection is not None and not self._connection.in_transaction:
+            self._disconnect()
 
-    def after_fork(self, child: bool) -> None:
+    def after_process_fork(self, child: bool) -> None:
         if child:
             self._mutex = threading.RLock()
             self._inherited, self._connection = self._connection, None
-            self._gate.close()  # an inherited lock would outlive the process that took it
+            self._queue.close()  # an inherited lock would outlive the process that took it
             self._log = Log()
-        elif self._holding:
+        elif self._mutex_held:
             self._mutex.release()
 
     def _open(self) -> apsw.Connection:
@@ -266,23 +266,23 @@ class SQLite:
                 "Keep the file on a local disk, or connect with journal='truncate' and use it from one machine only."
             )
         self.read_only = not is_writable(self.path)
-        self._gate = Gate(f"{self.path}-lock", self.patience)
-        with translated(self.path):
+        self._queue = WriteQueue(f"{self.path}-lock", self.patience)
+        with translate_errors(self.path):
             if self.read_only:
                 self._connection = self._open_for_reading()
             else:
                 create_private(self.path)
-                # Two processes must not make or migrate one file at the same time.
-                self._connection = self._gate.through(self._open_for_writing)
+                # Two processes must not create or migrate one file at the same time.
+                self._connection = self._queue.run(self._open_for_writing)
         self._identity = identity(self.path)
         return self._connection
 
     def connect(self) -> apsw.Connection:
-        """A bare connection; tests replace it to simulate failing disks."""
+        """Opens a bare connection; tests override it to simulate failing disks."""
         return apsw.Connection(self.path, statementcachesize=200)
 
     def open_log(self) -> Log:
-        """The log of the open connection; tests replace it as well."""
+        """Opens the log of the connection; tests override it as well."""
         return Log(f"{self.path}-wal")
 
     def _open_for_writing(self) -> apsw.Connection:
@@ -297,10 +297,12 @@ class SQLite:
             self._set_journal(connection)
             set_pragmas(connection)
             if self.journal == "wal":
-                connection.execute("PRAGMA synchronous=NORMAL; PRAGMA user_version").fetchall()  # reading makes the log
+                connection.execute(
+                    "PRAGMA synchronous=NORMAL; PRAGMA user_version"
+                ).fetchall()  # a read creates the WAL file
                 self._log = self.open_log()
         except BaseException:
-            # A file that is not ours stays as it is, and so does what its own program left in the WAL.
+            # Another program's file stays as it is, and so does what that program left in the WAL.
             connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(pending))
             connection.close()
             raise
@@ -347,7 +349,7 @@ def set_pragmas(connection: apsw.Connection) -> None:
 
 
 def roll_back(connection: apsw.Connection) -> None:
-    """Ends a transaction, if there is one, as if it had never begun."""
+    """Rolls back the transaction, if there is one."""
     if connection.in_transaction:
         with suppress(apsw.Error):
             connection.execute("ROLLBACK")

@@ -1,4 +1,4 @@
-"""What an error of SQLite, or of its driver, means to somebody who uses bough."""
+"""Translates the errors of SQLite and of its driver into bough's."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from bough.db import StrPath
 from bough.errors import BoughError, Busy, Corrupt, Full, Invalid, Refused, StorageError
 
 DRIVER = (apsw.Error, UnicodeError)
-"""What the driver raises."""
-NO_QUERY = ("fts5: ", "unterminated string", "no such column: ", "unknown special query", "expected integer")
-"""How SQLite begins to speak of a query that somebody wrote; our own statements make none of these mistakes."""
+"""The exceptions of the driver."""
+QUERY_SYNTAX = ("fts5: ", "unterminated string", "no such column: ", "unknown special query", "expected integer")
+"""Beginnings of the messages about an invalid search query; bough's own statements cause none of them."""
 
 
 @contextmanager
-def translated(path: StrPath) -> Iterator[None]:
-    """Turns the driver's errors into bough's. What every turn passes through does so itself: this takes its time."""
+def translate_errors(path: StrPath) -> Iterator[None]:
+    """Raises the driver's errors as bough's. The hot paths call `translate` themselves, which is faster."""
     try:
         yield
     except DRIVER as error:
-        raise translation(path, error) from None
+        raise translate(path, error) from None
 
 
-def translation(path: StrPath, error: apsw.Error | UnicodeError) -> BoughError:
-    """What an error of the driver means, what was kept and what to do."""
+def translate(path: StrPath, error: apsw.Error | UnicodeError) -> BoughError:
+    """The error of bough for an error of the driver, with what was kept and what to do."""
     name = repr(str(path))
     match error:
         case apsw.BusyError():
@@ -51,6 +51,6 @@ def translation(path: StrPath, error: apsw.Error | UnicodeError) -> BoughError:
             return Full(f"The disk of {name} is full: not even the index of the WAL fits. Nothing was changed.")
         case apsw.IOError():
             return StorageError(f"The disk of {name} failed: {error}. What was acknowledged before is kept.")
-        case apsw.SQLError() if str(error).startswith(NO_QUERY):
+        case apsw.SQLError() if str(error).startswith(QUERY_SYNTAX):
             return Invalid(f"The query cannot be understood: {str(error).removeprefix('fts5: ')}.")
     return StorageError(f"{name}: {error}")

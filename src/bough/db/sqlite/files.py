@@ -1,4 +1,4 @@
-"""What must be known of a file before SQLite opens it."""
+"""Checks and preparations of a file before SQLite opens it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOUNTS = "/proc/self/mountinfo"
 
 
 def check_directory(path: StrPath) -> None:
-    """Raises a clear error for a path at which no database file can be."""
+    """Raises `StorageError` for a directory, and `NotFound` for a path in a missing directory."""
     if os.path.isdir(path):
         raise StorageError(f"{str(path)!r} is a directory; name a file in it.")
     if not os.path.isdir(directory := directory_of(path)):
@@ -29,7 +29,7 @@ def directory_of(path: StrPath) -> str:
 
 
 def make_private(directory: str) -> None:
-    """Makes a directory that only its owner can enter, with all above it. An old one stays."""
+    """Creates a directory with mode 0700, and its parents. An existing one stays as it is."""
     try:
         os.makedirs(directory, mode=0o700, exist_ok=True)
     except OSError as error:
@@ -40,7 +40,7 @@ def make_private(directory: str) -> None:
 
 
 def create_private(path: StrPath) -> None:
-    """Makes an empty file that only its owner can read; SQLite's side files inherit the mode. An old one stays."""
+    """Creates an empty file with mode 0600, which SQLite's side files inherit. An existing one stays as it is."""
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:
@@ -55,7 +55,7 @@ def is_writable(path: StrPath) -> bool:
 
 
 def identity(path: StrPath) -> tuple[int, int] | None:
-    """Which file a path leads to; None if to no file any more."""
+    """The device and inode of a file; None if it does not exist."""
     try:
         found = os.stat(path)
     except OSError:
@@ -64,7 +64,7 @@ def identity(path: StrPath) -> tuple[int, int] | None:
 
 
 def has_pending_wal(path: StrPath) -> bool:
-    """Whether there is something beside the file that belongs to it and is not in it yet."""
+    """Whether the file has a WAL that is not empty."""
     try:
         return os.stat(f"{path}-wal").st_size > 0
     except OSError:

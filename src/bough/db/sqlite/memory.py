@@ -1,4 +1,4 @@
-"""A database that is nowhere: for what nobody wants to be kept. It is gone when it is closed."""
+"""A database in memory, which is gone when it is closed."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import apsw
 
 from bough.db import PATIENCE
 from bough.db.sqlite.driver import SQLite, set_pragmas
-from bough.db.sqlite.errors import translated
+from bough.db.sqlite.errors import translate_errors
 from bough.db.sqlite.schema import migrate
-from bough.db.sqlite.write_queue import Gate
+from bough.db.sqlite.write_queue import WriteQueue
 
 NAME = ":memory:"
 
 
 class Memory(SQLite):
-    """SQLite without a file: nothing is written to a disk, and no other process can see it."""
+    """SQLite without a file: nothing is written to a disk, and no other process can open it."""
 
     def __init__(self, patience: float = PATIENCE) -> None:
         super().__init__(NAME, patience=patience)
 
     def _open(self) -> apsw.Connection:
-        self._gate, self._identity = Gate("", self.patience), None
-        with translated(self.path):
+        self._queue, self._identity = WriteQueue("", self.patience), None
+        with translate_errors(self.path):
             self._connection = apsw.Connection(NAME, statementcachesize=200)
             migrate(self._connection, self.path)
             set_pragmas(self._connection)
@@ -30,5 +30,5 @@ class Memory(SQLite):
     def _is_replaced(self) -> bool:
         return False
 
-    def before_fork(self) -> None:
-        self._holding = self._mutex.acquire(timeout=self.patience)  # letting go would lose everything
+    def before_process_fork(self) -> None:
+        self._mutex_held = self._mutex.acquire(timeout=self.patience)  # disconnecting would lose everything

@@ -24,7 +24,10 @@ def migrate(
     read_only: bool = False,
     before_writing: Callable[[], None] = lambda: None,
 ) -> None:
-    """Makes the schema, or brings it to today's version in one transaction. The caller keeps other processes out."""
+    """Creates or migrates the schema in one transaction, while the caller keeps other processes out.
+
+    Raises `Refused` for another program's file or an older one that is read-only, and `SchemaTooNew`.
+    """
     newest = VERSION if directory is None else max([VERSION, *(version for version, _ in steps("sqlite", directory))])
     version, application = connection.pragma("user_version"), connection.pragma("application_id")
     tables = connection.execute("SELECT count(*) FROM sqlite_master").get
@@ -67,7 +70,7 @@ def apply(connection: apsw.Connection, sql: str, version: int) -> None:
 
 
 def back_up(connection: apsw.Connection, path: StrPath, version: int) -> str:
-    """A copy of the file as it was, beside it; an unfinished copy of an earlier try is replaced."""
+    """Copies the file beside itself before a migration; an unfinished copy of an earlier attempt is replaced."""
     target = f"{path}.v{version}.backup"
     try:
         with suppress(FileNotFoundError):

@@ -1,14 +1,12 @@
-"""SQLite's write-ahead log, as the file it is: what was committed is made durable here, after the lock is given back.
+"""Syncs SQLite's write-ahead log, which makes commits durable after the write lock is released.
 
-With `synchronous=FULL` SQLite waits for the disk while it holds the lock, and every other writer waits along. So it
-is told NORMAL, which keeps the file sound and syncs around checkpoints only, and each write is acknowledged when the
-log has been synced by its own writer. Meanwhile the next one writes, and one trip of the disk serves both. Nothing can
-overtake: a log is read up to the first frame that is not whole, so whoever syncs makes durable all that stands before
-(docs/decisions/0016).
+With `synchronous=FULL` SQLite waits for the disk while it holds the lock, and every other writer waits too. So it runs
+with NORMAL, which keeps the file consistent and syncs around checkpoints only, and each write is acknowledged after its
+writer has synced the log. Meanwhile the next one writes, and one sync serves both. Writes stay in order: recovery reads
+a log up to the first frame that is incomplete, so a sync makes all frames before it durable (docs/decisions/0016).
 
-A sync that failed is different. The system takes what it could not write for written, so the next sync would succeed
-and leave a hole, at which the log ends after a loss of power. Nothing is acknowledged until the log has been written
-again as a whole.
+After a sync that failed, the kernel marks the pages as clean that it could not write: the next sync would succeed and
+leave a hole, at which the log ends after a power loss. Nothing is acknowledged until the whole log has been rewritten.
 """
 
 from __future__ import annotations
@@ -24,11 +22,11 @@ _close = os.close
 
 
 class Log:
-    """The log of one connection, or none. It is open for as long as someone holds it: who waits for the disk does."""
+    """The log of one connection, or none. The file stays open while a writer that syncs it has a reference."""
 
     _file = -1
     doubtful = False
-    """Whether a sync has failed, and nothing has made up for it yet."""
+    """Whether a sync has failed and the log has not been rewritten since."""
 
     def __init__(self, path: str | None = None) -> None:
         self.path = path
@@ -36,15 +34,15 @@ class Log:
             self._file = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
 
     def sync(self) -> bool:
-        """Whether everything that was committed is safe against the loss of power now."""
+        """Syncs the log; whether all commits are safe against power loss."""
         try:
             self._flush()
         except OSError:
             self.doubtful = True
         return not self.doubtful
 
-    def make_good(self) -> None:
-        """Makes up for a sync that failed: everything is written once more, and synced. Nobody may write meanwhile.
+    def rewrite_if_doubtful(self) -> None:
+        """Rewrites and syncs the whole log after a sync that failed. The caller holds the write lock.
 
         Raises `StorageError`, or `Full`, if the disk still fails.
         """

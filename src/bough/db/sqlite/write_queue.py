@@ -1,9 +1,9 @@
 """A fair queue for writers of one file, in any number of processes.
 
-SQLite's own busy handler lets whoever asks at the right moment go first: of eight writers, one got a single turn in
-five seconds. Here a writer takes two locks of a lock file beside the database: first `next`, which only one waiter
-holds, then `turn`, which it polls quickly while the others wait for `next`. Whoever comes back has to queue behind the
-one that holds `next`, and nobody barges in. The kernel drops both locks when a process dies.
+SQLite's own busy handler is unfair: of eight writers, one wrote once in five seconds. Here a writer takes two locks on
+a lock file beside the database: first `next`, which one waiter holds, then `write`, which it polls quickly while the
+others poll `next` slowly. A writer that returns queues behind the holder of `next`. The kernel releases both locks
+when a process dies.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TypeAlias, TypeVar
 
 try:
     import fcntl
-except ImportError:  # no such locks on this system: SQLite's busy handler is all there is
+except ImportError:  # no such locks on this system, only SQLite's busy handler
     fcntl = None  # type: ignore[assignment]
 
 from bough.errors import Busy
@@ -24,8 +24,8 @@ T = TypeVar("T")
 Lock: TypeAlias = Callable[[int, int], object]
 
 
-class Gate:
-    """Every writer goes through it, one at a time."""
+class WriteQueue:
+    """Lets the writers of a file write one at a time, in the order in which they came."""
 
     def __init__(self, path: str, patience: float) -> None:
         self.path = path
@@ -37,18 +37,18 @@ class Gate:
             except OSError:
                 self._file = -1  # a directory that cannot be written: then neither can the database
 
-    def through(self, work: Callable[[], T]) -> T:
-        """Does the work while nobody else writes. Raises `Busy` when others write for longer than the patience given.
+    def run(self, work: Callable[[], T]) -> T:
+        """Runs work while nobody else writes. Raises `Busy` when others keep writing for longer than `patience`.
 
-        No `with`: Ctrl+C may come when `__exit__` is entered, and what is not left that way is not left at all.
+        Not a context manager: Ctrl+C on entry to `__exit__` would leave the lock taken.
         """
         if self._file < 0:
             return work()
         deadline = time.monotonic() + self.patience
         try:
             try:
-                self._take(fcntl.lockf, deadline, patiently)
-                self._take(fcntl.flock, deadline, eagerly)
+                self._take(fcntl.lockf, deadline, long_pauses)
+                self._take(fcntl.flock, deadline, short_pauses)
             finally:
                 fcntl.lockf(self._file, fcntl.LOCK_UN)
             return work()
@@ -57,7 +57,7 @@ class Gate:
                 fcntl.flock(self._file, fcntl.LOCK_UN)
 
     def _take(self, lock: Lock, deadline: float, waiting: Callable[[], Iterator[float]]) -> None:
-        # lockf and flock are two independent locks on one file: the one is `next`, the other `turn`.
+        # lockf and flock are two independent locks on one file: the one is `next`, the other `write`.
         pauses = None
         while True:
             try:
@@ -77,16 +77,16 @@ class Gate:
             self._file = -1
 
 
-def eagerly() -> Iterator[float]:
-    """The pauses of whoever is next: a usual write is over before the first of them gets long."""
+def short_pauses() -> Iterator[float]:
+    """Pauses of the next writer. Most writes are over before they get long."""
     pause = 0.00004
     while True:
         yield pause
         pause = min(pause * 1.1, 0.0005)
 
 
-def patiently() -> Iterator[float]:
-    """The pauses of those behind, who must not all look at once."""
+def long_pauses() -> Iterator[float]:
+    """Pauses of the other writers, random so that they do not poll at the same time."""
     from random import uniform
 
     while True:
