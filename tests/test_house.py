@@ -225,11 +225,20 @@ def test_importing_bough_loads_none_of_its_rooms_until_a_name_is_used() -> None:
     assert "bough.protocols" not in loaded_by("from bough import connect, user, Store")
 
 
-def test_public_names_are_those_that_a_type_checker_sees() -> None:
-    tree = ast.parse((SOURCE / "__init__.py").read_text("utf-8"))
-    seen = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
-    assert seen - {"import_module"} == set(bough.__all__)
-    assert set(bough.__all__) <= set(dir(bough))
+def test_a_protocol_is_imported_without_a_database() -> None:
+    loaded = {name.split(".")[1] for name in loaded_by("from bough import MessagesSaver") if name.startswith("bough.")}
+    assert loaded == {"errors", "model", "protocols"}
+    assert not {"apsw", "bough.db"} & loaded_by("from bough import Recorder")
+
+
+def test_public_names_are_those_that_type_checkers_and_editors_see() -> None:
+    tree = ast.parse((SOURCE / "__init__.pyi").read_text("utf-8"))
+    modules = {
+        alias.asname: node.module for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    assert modules.pop("aio") == "bough"
+    assert modules == {name: f"bough.{module}" for name, module in vars(bough)["_MODULE_OF"].items()}
+    assert {"aio", *modules} == set(bough.__all__) <= set(dir(bough))
     with pytest.raises(AttributeError, match="'bough' has no attribute 'nothing'"):
         bough.nothing  # type: ignore[attr-defined]  # noqa: B018
 
