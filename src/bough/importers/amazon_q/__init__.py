@@ -7,8 +7,6 @@ branch during a tangent and the snapshots of checkpoints.
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ from bough.formats.payload import at, text_or_none
 from bough.importers.amazon_q.exchanges import Exchange, exchanges
 from bough.importers.common.files import open_files
 from bough.importers.common.json_reader import parse_json, read_json, text_start
+from bough.importers.common.paths import data_directory
 from bough.importers.common.sqlite import Tables, has_tables, open_tables
 from bough.importers.common.synthetic_ids import chained
 from bough.importers.common.timestamps import from_milliseconds
@@ -41,7 +40,7 @@ class AmazonQ:
         return start.startswith("{") and '"conversation_id"' in start and '"history"' in start
 
     def default_paths(self) -> list[Path]:
-        found = [_data_directory() / program / "data.sqlite3" for program in ("amazon-q", "kiro-cli")]
+        found = [data_directory() / program / "data.sqlite3" for program in ("amazon-q", "kiro-cli")]
         return [path for path in found if path.is_file()]
 
     def read(self, path: Path) -> Iterator[Conversation | Skipped]:
@@ -51,14 +50,6 @@ class AmazonQ:
         else:
             with open_files(path) as files, files.open(path.name) as stream:
                 yield conversation(read_json(stream, path.name), {}, path.name)
-
-
-def _data_directory() -> Path:
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support"
-    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
 
 
 def _rows(tables: Tables, place: str) -> Iterator[Conversation | Skipped]:

@@ -7,7 +7,6 @@ becomes a summary under the message it refers to. Newer files have sessions; a t
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 from bough.formats.media import from_base64, kind_of
 from bough.formats.payload import text_or_none, written
 from bough.importers.common.json_reader import parse_json_or_none
+from bough.importers.common.paths import config_directory
 from bough.importers.common.sqlite import Tables, has_tables, open_tables
 from bough.importers.common.synthetic_ids import dated, parents_first
 from bough.importers.common.timestamps import from_iso
@@ -46,7 +46,7 @@ class CPE:
         )  # fmt: skip
 
     def default_paths(self) -> list[Path]:
-        found = [Path(".cpeconvo"), _config_directory() / "cpe" / ".cpeconvo"]
+        found = [Path(".cpeconvo"), config_directory() / "cpe" / ".cpeconvo"]
         named = os.environ.get("CPE_DB_PATH")
         return [path for path in [*found, *([Path(named).expanduser()] if named else [])] if path.is_file()]
 
@@ -55,14 +55,6 @@ class CPE:
             if tables.columns("messages"):
                 yield from MessageTrees(tables, path.name).read()
             yield from first_generation.read(tables, self.name)
-
-
-def _config_directory() -> Path:
-    if sys.platform == "win32":
-        return Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support"
-    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
 
 
 class MessageTrees:

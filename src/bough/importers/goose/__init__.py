@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from bough.errors import ImporterError
 from bough.importers.common.files import Files, file_start, open_files
 from bough.importers.common.json_reader import Line, decode_text, json_lines, read_json
+from bough.importers.common.paths import xdg_data_directory
 from bough.importers.goose.database import GooseDatabase, is_goose
 from bough.importers.goose.session_file import NAME, is_export, is_first_line, read_export, read_session_file
 from bough.importers.types import Importer
@@ -53,8 +54,7 @@ class Goose:
         elif sys.platform == "win32":
             place = Path(os.environ.get("APPDATA") or Path.home()) / "Block" / "goose" / "data" / "sessions"
         else:
-            base = os.environ.get("XDG_DATA_HOME")
-            place = (Path(base) if base else Path.home() / ".local" / "share") / "goose" / "sessions"
+            place = xdg_data_directory() / "goose" / "sessions"
         return [place] if place.is_dir() else []
 
     def _has_lines(self, path: Path) -> bool:

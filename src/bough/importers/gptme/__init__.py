@@ -13,6 +13,7 @@ from bough.formats.payload import at, text_or_none
 from bough.importers.common.files import Files, open_files
 from bough.importers.common.json_reader import Line, json_lines
 from bough.importers.common.order import last_time
+from bough.importers.common.paths import xdg_data_directory
 from bough.importers.common.synthetic_ids import chained
 from bough.importers.common.titles import shortened
 from bough.importers.gptme.messages import FAMILY, MessageReader, is_message, usage, written_at
@@ -44,8 +45,8 @@ class Gptme:
                 yield ConversationLog(files, root, name.removesuffix(MAIN)).conversation()
 
     def default_paths(self) -> list[Path]:
-        own, data = os.environ.get("GPTME_LOGS_HOME"), os.environ.get("XDG_DATA_HOME")
-        root = Path(own) if own else (Path(data) if data else Path.home() / ".local" / "share") / "gptme" / "logs"
+        own = os.environ.get("GPTME_LOGS_HOME")
+        root = Path(own) if own else xdg_data_directory() / "gptme" / "logs"
         return [root] if root.is_dir() else []
 
 

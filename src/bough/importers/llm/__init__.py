@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from bough.importers.common.order import latest_last
+from bough.importers.common.paths import config_directory
 from bough.importers.common.sqlite import Tables, has_tables, open_tables
 from bough.importers.common.timestamps import from_iso
 from bough.importers.common.titles import shortened
@@ -39,17 +39,8 @@ class LLM:
 
     def default_paths(self) -> list[Path]:
         own = os.environ.get("LLM_USER_PATH")
-        homes = [Path(own)] if own else [base / FOLDER for base in _bases()]
-        return [place for home in homes if (place := home / "logs.db").is_file()]
-
-
-def _bases() -> list[Path]:
-    """The data directories of applications on this platform."""
-    if sys.platform == "darwin":
-        return [Path.home() / "Library" / "Application Support"]
-    if sys.platform == "win32":
-        return [Path(os.environ.get("APPDATA") or Path.home())]
-    return [Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")]
+        home = Path(own) if own else config_directory() / FOLDER
+        return [path for path in [home / "logs.db"] if path.is_file()]
 
 
 class LogDatabase:

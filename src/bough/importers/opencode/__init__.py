@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from bough.importers.common.files import open_files
+from bough.importers.common.paths import xdg_data_directory
 from bough.importers.common.position import Spawn
 from bough.importers.opencode.database import OpenCodeDatabase, is_opencode
 from bough.importers.opencode.storage import Storage, has_sessions
@@ -39,9 +39,8 @@ class OpenCode:
                 yield from Storage(files, seen, spawned).conversations()
 
     def default_paths(self) -> list[Path]:
-        base = os.environ.get("XDG_DATA_HOME")
-        place = (Path(base) if base else Path.home() / ".local" / "share") / "opencode"
-        return [place] if place.is_dir() else []
+        path = xdg_data_directory() / "opencode"
+        return [path] if path.is_dir() else []
 
 
 def _databases(path: Path) -> list[Path]:
