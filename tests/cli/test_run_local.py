@@ -13,7 +13,7 @@ def test_the_embedded_model_answers_and_remembers(sh: Shell, weights_cache: Path
     cache = {"BOUGH_CACHE": str(weights_cache)}
     status = json.loads(sh("local", "status", "--json", **cache).out)
     assert (status["installed"], status["can_run"]) == (True, True)
-    assert "is here already" in sh("local", "install", **cache).err
+    assert "is already installed" in sh("local", "install", **cache).err
     first = sh("run", "--max-tokens", "24", "My name is Ada. Say hello to me.", **cache)
     assert (first.status, first.err.count("\n")) == (0, 1), first.err
     assert first.out.strip()

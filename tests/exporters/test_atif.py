@@ -10,11 +10,11 @@ import pytest
 import bough
 from bough import NotFound, Store, assistant, tool_call, tool_result, user
 from bough.exporters import get, names
-from bough.exporters.collect import gather
+from bough.exporters.collect import collect
 
 
 def trajectory(store: Store, name: str) -> dict[str, Any]:
-    made: dict[str, Any] = json.loads("".join(get("atif").write(gather(store, name))))
+    made: dict[str, Any] = json.loads("".join(get("atif").write(collect(store, name))))
     return made
 
 
@@ -56,12 +56,12 @@ def test_a_result_that_nobody_called_for_is_a_step_of_its_own(store: Store) -> N
     assert made[1]["tool_calls"][0]["arguments"] == {"input": "not json"}
 
 
-def test_a_name_that_is_not_there_and_a_session_that_is_empty_are_told_apart(store: Store) -> None:
+def test_an_unknown_name_and_an_empty_session_are_different_errors(store: Store) -> None:
     store.session("cli:empty")
-    with pytest.raises(NotFound, match="Nothing was said"):
-        gather(store, "cli:empty")
+    with pytest.raises(NotFound, match="is empty"):
+        collect(store, "cli:empty")
     with pytest.raises(NotFound, match="zzzz"):
-        gather(store, "zzzz")
+        collect(store, "zzzz")
     with pytest.raises(bough.Invalid, match="md, html, atif"):
         get("docx")
     assert names() == ("md", "html", "atif")

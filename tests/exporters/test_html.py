@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page
 
 from bough import Media, Other, Store, assistant, tool_call, tool_result, user
 from bough.exporters import get
-from bough.exporters.collect import gather
+from bough.exporters.collect import collect
 
 EVIL = "<script>document.title = 'taken'</script><img src=x onerror=\"document.title = 'taken'\">"
 
@@ -21,7 +21,7 @@ def page(browser: Browser) -> Page:
 
 def opened(page: Page, store: Store, name: str, directory: Path) -> Page:
     target = directory / "page.html"
-    target.write_text("".join(get("html").write(gather(store, name))), "utf-8")
+    target.write_text("".join(get("html").write(collect(store, name))), "utf-8")
     page.goto(target.as_uri())
     return page
 
@@ -45,7 +45,7 @@ def test_the_page_shows_the_dialog_of_the_session(page: Page, garden: Store, tmp
 
 def test_tool_calls_are_folded_and_open(page: Page, garden: Store, tmp_path: Path) -> None:
     opened(page, garden, "cli:garden", tmp_path)
-    answer = page.locator("details", has_text="Answer of measure")
+    answer = page.locator("details", has_text="Result of measure")
     assert not answer.locator("pre").is_visible()
     answer.locator("summary").click()
     assert answer.locator("pre").inner_text() == "girth: 4.1 m"
@@ -66,8 +66,8 @@ def test_a_dialog_that_stops_before_the_conversation_does_leads_on(page: Page, g
     session = garden.session("cli:garden")
     session.rewind()
     opened(page, garden, "cli:garden", tmp_path)
-    button = page.locator(".onward button")
-    assert button.inner_text() == "It goes on from here, in 3 branches ↓"
+    button = page.locator(".continuation button")
+    assert button.inner_text() == "Continue from here, in 3 branches ↓"
     button.click()
     assert visible(page)[-2:] == ["In French?", "Answer to In French?"]
     assert not button.is_visible()
@@ -80,7 +80,7 @@ def test_one_way_on_is_shown_though_there_are_no_branches(page: Page, store: Sto
     for words in ("one", "two"):
         session.save_turn([user(words), assistant(words.upper())])
     session.rewind()
-    opened(page, store, "cli:garden", tmp_path).get_by_role("button", name="It goes on from here").click()
+    opened(page, store, "cli:garden", tmp_path).get_by_role("button", name="Continue from here").click()
     assert visible(page) == ["one", "ONE", "two", "TWO"]
 
 
@@ -150,7 +150,7 @@ def test_nothing_that_is_stored_runs_or_is_fetched(page: Page, store: Store, tmp
 def test_the_policy_of_the_page_stops_what_escaping_would_have_missed(
     page: Page, garden: Store, tmp_path: Path
 ) -> None:
-    whole = "".join(get("html").write(gather(garden, "cli:garden")))
+    whole = "".join(get("html").write(collect(garden, "cli:garden")))
     target = tmp_path / "broken.html"
     target.write_text(whole.replace("<main>", f"<main>{EVIL}<style>body {{ display: none }}</style>"), "utf-8")
     page.goto(target.as_uri())

@@ -6,11 +6,11 @@ from markdown_it import MarkdownIt
 
 from bough import Store, assistant, tool_call, tool_result, user
 from bough.exporters import get
-from bough.exporters.collect import conversations, gather
+from bough.exporters.collect import collect, conversation_heads
 
 
 def markdown(store: Store, name: str, branches: bool = True) -> str:
-    return "".join(get("md").write(gather(store, name, branches=branches)))
+    return "".join(get("md").write(collect(store, name, branches=branches)))
 
 
 def test_the_dialog_comes_first_and_the_other_branches_after_it(garden: Store) -> None:
@@ -65,6 +65,6 @@ def test_text_that_utf_8_cannot_hold_is_written_all_the_same(store: Store) -> No
 
 def test_everything_is_gathered_once_a_tree(garden: Store) -> None:
     garden.session("cli:other").save_turn([user("Another tree"), assistant("yes")])
-    told = [gather(garden, id) for id in conversations(garden)]
-    assert [one.title for one in told] == ["How old is the oak?", "Another tree"]
-    assert sum(len(one.nodes) for one in told) == len(list(garden.list_messages()))
+    collected = [collect(garden, id) for id in conversation_heads(garden)]
+    assert [one.title for one in collected] == ["How old is the oak?", "Another tree"]
+    assert sum(len(one.nodes) for one in collected) == len(list(garden.list_messages()))

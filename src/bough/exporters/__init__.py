@@ -1,6 +1,6 @@
-"""Conversations out: for people to read (Markdown, HTML) and for other programs (trajectories).
+"""Exporters: conversations written for people (Markdown, HTML) and for other programs (trajectories).
 
-An exporter is given values and never sees the store; `gathering.gather` reads them.
+An exporter receives values and never sees the store; `collect.collect` reads them.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ _MODULES = {"md": "markdown", "html": "html", "atif": "atif"}
 
 
 def names() -> tuple[str, ...]:
-    """The names that `get` knows."""
+    """The names that `get` accepts."""
     return tuple(_MODULES)
 
 
 def get(name: str) -> Exporter:
-    """An exporter by its name. Raises `Invalid` for a name that is not one of `names()`."""
+    """The exporter called `name`. Raises `Invalid` for a name that is not in `names()`."""
     if name not in _MODULES:
         raise Invalid(f"There is no exporter {name!r}; there are {', '.join(_MODULES)}.")
     found: Exporter = import_module(f"{__name__}.{_MODULES[name]}").EXPORTER

@@ -6,57 +6,61 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from bough.exporters.headings import iso, shown
-from bough.exporters.types import Exported, described
+from bough.exporters.headings import encodable, iso
+from bough.exporters.types import ExportedConversation, describe
 from bough.model import Block, Message, Node, Text, Thinking, ToolCall, ToolResult, TurnInfo, Usage
 
 VERSION = "ATIF-v1.7"
 SOURCES = {"user": "user", "assistant": "agent", "system": "system"}
 
 
-class Atif:
+class AtifExporter:
     extension = "json"
 
-    def write(self, told: Exported) -> Iterator[str]:
-        yield json.dumps(trajectory(told), ensure_ascii=False, indent=2) + "\n"
+    def write(self, conversation: ExportedConversation) -> Iterator[str]:
+        yield json.dumps(trajectory(conversation), ensure_ascii=False, indent=2) + "\n"
 
 
-def trajectory(told: Exported) -> dict[str, Any]:
-    session = next((info for info in told.sessions if info.head_id == told.head), None)
-    agent = {"name": (session and session.agent) or "bough", "version": "unknown", "model_name": last_model(told)}
+def trajectory(conversation: ExportedConversation) -> dict[str, Any]:
+    session = next((info for info in conversation.sessions if info.head_id == conversation.head), None)
+    agent = {
+        "name": (session and session.agent) or "bough",
+        "version": "unknown",
+        "model_name": last_model(conversation),
+    }
     return pruned({
         "schema_version": VERSION,
-        "session_id": session.key if session else told.head,
+        "session_id": session.key if session else conversation.head,
         "agent": pruned(agent),
-        "steps": steps(told),
-        "final_metrics": final_metrics(told),
-        "extra": {"title": shown(told.title), "head": told.head},
+        "steps": steps(conversation),
+        "final_metrics": final_metrics(conversation),
+        "extra": {"title": encodable(conversation.title), "head": conversation.head},
     })  # fmt: skip
 
 
-def steps(told: Exported) -> list[dict[str, Any]]:
-    """One step for each message; what tools answered is observed in the step that called them."""
+def steps(conversation: ExportedConversation) -> list[dict[str, Any]]:
+    """One step per message; tool results are observations of the step that called the tool."""
     made: list[dict[str, Any]] = []
-    for node in told.path:
-        results = [result for result in node.message.results if observed(made, result)]
+    for node in conversation.path:
+        results = [result for result in node.message.results if attach_result(made, result)]
         if node.role != "tool_result" or len(results) < len(node.message.results):
-            made.append(step(node, told, len(made) + 1))
+            made.append(step(node, conversation, len(made) + 1))
     return made
 
 
-def observed(made: list[dict[str, Any]], result: ToolResult) -> bool:
-    """Whether the newest agent's step has called for this result; then it has it now."""
+def attach_result(made: list[dict[str, Any]], result: ToolResult) -> bool:
+    """Add a result to the latest step of the agent; False if that step has no call of this id."""
     caller = next((one for one in reversed(made) if one["source"] == "agent"), None)
     calls = {call["tool_call_id"] for call in (caller or {}).get("tool_calls", ())}
     if caller is None or result.call_id not in calls:
         return False
     observation = caller.setdefault("observation", {"results": []})
-    observation["results"].append({"source_call_id": result.call_id, "content": answer(result)})
+    observation["results"].append({"source_call_id": result.call_id, "content": result_text(result)})
     return True
 
 
-def step(node: Node, told: Exported, number: int) -> dict[str, Any]:
-    message, turn = node.message, told.turns.get(node.turn_id or "")
+def step(node: Node, conversation: ExportedConversation, number: int) -> dict[str, Any]:
+    message, turn = node.message, conversation.turns.get(node.turn_id or "")
     made: dict[str, Any] = {
         "step_id": number,
         "timestamp": iso(node.created_at),
@@ -68,32 +72,32 @@ def step(node: Node, told: Exported, number: int) -> dict[str, Any]:
         made |= pruned({
             "model_name": turn.model if turn else None,
             "reasoning_content": reasoning(message) or None,
-            "tool_calls": [called(call.call_id, call.name, call.arguments) for call in message.calls] or None,
-            "metrics": metrics(told.closing(node)),
+            "tool_calls": [tool_call(call.call_id, call.name, call.arguments) for call in message.calls] or None,
+            "metrics": metrics(conversation.turn_ending_at(node)),
         })  # fmt: skip
     return made
 
 
 def reasoning(message: Message) -> str:
-    return "\n".join(shown(block.text) for block in message.blocks if isinstance(block, Thinking))
+    return "\n".join(encodable(block.text) for block in message.blocks if isinstance(block, Thinking))
 
 
 def words(message: Message) -> str:
-    """Everything that was said but reasoning and calls, which have their own fields."""
-    said = [block for block in message.blocks if not isinstance(block, (Thinking, ToolCall))]
-    pieces = [answer(block) if isinstance(block, ToolResult) else piece(block) for block in said]
+    """The text of a message without reasoning and tool calls, which have fields of their own."""
+    blocks = [block for block in message.blocks if not isinstance(block, (Thinking, ToolCall))]
+    pieces = [result_text(block) if isinstance(block, ToolResult) else piece(block) for block in blocks]
     return "\n".join(pieces)
 
 
-def answer(result: ToolResult) -> str:
+def result_text(result: ToolResult) -> str:
     return "\n".join(map(piece, result.content))
 
 
 def piece(block: Block) -> str:
-    return shown(block.text) if isinstance(block, Text) else f"[{described(block)}]"
+    return encodable(block.text) if isinstance(block, Text) else f"[{describe(block)}]"
 
 
-def called(call_id: str, name: str, arguments: str) -> dict[str, Any]:
+def tool_call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
     try:
         parsed = json.loads(arguments)
     except (ValueError, RecursionError):
@@ -106,43 +110,43 @@ def called(call_id: str, name: str, arguments: str) -> dict[str, Any]:
 
 
 def metrics(turn: TurnInfo | None) -> dict[str, Any] | None:
-    """Of a whole turn, on its last step: providers' counts are kept by turn."""
-    u = turn.usage if turn else Usage()
+    """The metrics of a turn, for its last step: usage is stored per turn."""
+    usage = turn.usage if turn else Usage()
     return (
         pruned(
             {
-                "prompt_tokens": u.input_tokens,
-                "completion_tokens": u.output_tokens,
-                "cached_tokens": u.cached_tokens,
-                "cost_usd": u.cost,
+                "prompt_tokens": usage.input_tokens,
+                "completion_tokens": usage.output_tokens,
+                "cached_tokens": usage.cached_tokens,
+                "cost_usd": usage.cost,
             }
         )
         or None
     )
 
 
-def final_metrics(told: Exported) -> dict[str, Any]:
-    turns = [turn for node in told.path if (turn := told.closing(node))]
-    u = sum((turn.usage for turn in turns), Usage())
+def final_metrics(conversation: ExportedConversation) -> dict[str, Any]:
+    turns = [turn for node in conversation.path if (turn := conversation.turn_ending_at(node))]
+    usage = sum((turn.usage for turn in turns), Usage())
     return pruned(
         {
-            "total_prompt_tokens": u.input_tokens,
-            "total_completion_tokens": u.output_tokens,
-            "total_cached_tokens": u.cached_tokens,
-            "total_cost_usd": u.cost,
-            "total_steps": len(steps(told)),
+            "total_prompt_tokens": usage.input_tokens,
+            "total_completion_tokens": usage.output_tokens,
+            "total_cached_tokens": usage.cached_tokens,
+            "total_cost_usd": usage.cost,
+            "total_steps": len(steps(conversation)),
         }
     )
 
 
-def last_model(told: Exported) -> str | None:
-    turns = (told.turns.get(node.turn_id or "") for node in reversed(told.path))
+def last_model(conversation: ExportedConversation) -> str | None:
+    turns = (conversation.turns.get(node.turn_id or "") for node in reversed(conversation.path))
     return next((turn.model for turn in turns if turn and turn.model), None)
 
 
 def pruned(fields: dict[str, Any]) -> dict[str, Any]:
-    """Without what is not known: an unknown number is left out, never zero."""
+    """The fields without unknown values: an unknown number is omitted, and not 0."""
     return {name: value for name, value in fields.items() if value not in (None, {})}
 
 
-EXPORTER = Atif()
+EXPORTER = AtifExporter()

@@ -1,6 +1,6 @@
-"""Everything as it is, one object a line: what an import turns into an equal store again.
+"""Lossless JSONL, one object per line, from which an import creates an equal store.
 
-Messages come first, parents before children; then the sessions, the turns, and what others call them.
+Messages come first, parents before children; then sessions, turns, and external ids.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from bough.store import Store
 
 OWN = ("bough", "bough:conversation")
-"""The names that an import of such a file gives: the ids that are in it anyway."""
+"""External ids that an import of such a file creates; they repeat ids that the file contains anyway."""
 
 
 def everything(store: Store) -> Iterator[str]:
-    """A whole store; a few messages of it are in memory at a time."""
+    """The whole store, streamed."""
     yield header()
     yield from map(line, store.list_messages(ascending=True))
     yield from map(line, reversed(store.sessions()))
@@ -30,7 +30,7 @@ def everything(store: Store) -> Iterator[str]:
 
 
 def some(store: Store, ids: Sequence[str], branches: bool = False) -> Iterator[str]:
-    """The dialogs that lead to these messages, or their whole trees, with the sessions that stand in them."""
+    """The dialogs up to these messages, or their whole trees, with the sessions whose heads are in them."""
     yield header()
     seen: set[str] = set()
     for node in _nodes(store, ids, branches):
@@ -38,9 +38,9 @@ def some(store: Store, ids: Sequence[str], branches: bool = False) -> Iterator[s
             seen.add(node.id)
             yield line(node)
     yield from (line(info) for info in reversed(store.sessions()) if info.head_id in seen)
-    told = list(seen)
-    yield from (line(turn) for turn in store.list_turns(told) if turn.last_id in seen)
-    yield from (line(name) for name in store.list_names(told) if name.kind not in OWN)
+    written = list(seen)
+    yield from (line(turn) for turn in store.list_turns(written) if turn.last_id in seen)
+    yield from (line(name) for name in store.list_names(written) if name.kind not in OWN)
 
 
 def _nodes(store: Store, ids: Sequence[str], branches: bool) -> Iterator[Node]:
@@ -50,9 +50,10 @@ def _nodes(store: Store, ids: Sequence[str], branches: bool) -> Iterator[Node]:
 
 
 def header() -> str:
+    """The first line: the version of the format."""
     return json.dumps(encode_header()) + "\n"
 
 
 def line(record: Record) -> str:
-    """In ASCII, so that every text survives every file, lone surrogates included."""
+    """A record as one line of ASCII, so that every text survives, lone surrogates included."""
     return json.dumps(encode_record(record)) + "\n"

@@ -1,4 +1,4 @@
-"""What every exporter is given: a conversation with all its branches, as values."""
+"""Types of the exporters: the conversation that they receive, and their protocol."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from bough.model import Block, Media, Node, Other, SessionInfo, TurnInfo, Usage
 from bough.model.values import value
 
 
-class Exported:
-    """One tree of messages, and the message whose dialog is told first."""
+class ExportedConversation:
+    """A tree of messages, with the head of the dialog that comes first."""
 
     def __init__(
         self,
@@ -23,11 +23,11 @@ class Exported:
     ) -> None:
         self.title = title
         self.nodes = nodes
-        """Parents before children, every branch from its beginning to its end."""
+        """Depth first, parents before children."""
         self.head = head
         self.turns = turns
         self.sessions = sessions
-        """Those that stand in it."""
+        """The sessions whose heads are in the tree."""
 
     @cached_property
     def by_id(self) -> dict[str, Node]:
@@ -35,7 +35,7 @@ class Exported:
 
     @cached_property
     def children(self) -> dict[str | None, list[Node]]:
-        """What follows each message, oldest first; the root under None."""
+        """The children of each message, oldest first; the root under None."""
         found: dict[str | None, list[Node]] = {}
         for node in self.nodes:
             found.setdefault(node.parent_id if node.parent_id in self.by_id else None, []).append(node)
@@ -43,12 +43,12 @@ class Exported:
 
     @cached_property
     def path(self) -> list[Node]:
-        """The dialog that leads to the head."""
-        walked, at = [], self.by_id.get(self.head)
+        """The dialog up to the head."""
+        nodes, at = [], self.by_id.get(self.head)
         while at is not None:
-            walked.append(at)
+            nodes.append(at)
             at = self.by_id.get(at.parent_id or "")
-        return walked[::-1]
+        return nodes[::-1]
 
     @cached_property
     def leaves(self) -> list[Node]:
@@ -56,51 +56,52 @@ class Exported:
 
     @cached_property
     def tools(self) -> dict[str, str]:
-        """The names of the tools, by the ids of their calls."""
+        """Tool names by the ids of tool calls."""
         return {call.call_id: call.name for node in self.nodes for call in node.message.calls}
 
     @cached_property
     def usage(self) -> Usage:
-        """What all its turns have cost."""
+        """The usage of all turns."""
         return sum((turn.usage for turn in self.turns.values()), Usage())
 
     @cached_property
     def models(self) -> list[str]:
         return sorted({turn.model for turn in self.turns.values() if turn.model})
 
-    def beginning(self, leaf: Node) -> Node:
-        """The first message that is on this branch alone; the root where there are no others."""
+    def branch_start(self, leaf: Node) -> Node:
+        """The first message that only this branch contains; the root if there is only one branch."""
         at = leaf
         while (parent := self.by_id.get(at.parent_id or "")) is not None and len(self.children[parent.id]) == 1:
             at = parent
         return at
 
-    def closing(self, node: Node) -> TurnInfo | None:
+    def turn_ending_at(self, node: Node) -> TurnInfo | None:
         """The turn that ends with this message."""
         turn = self.turns.get(node.turn_id or "")
         return turn if turn is not None and turn.last_id == node.id else None
 
 
 @value
-class Mark:
-    """What stands at the head of a message: who speaks, when, and what is to be known of it."""
+class MessageHeading:
+    """The heading of a message: speaker, time and notes."""
 
-    who: str
-    when: str
+    speaker: str
+    time: str
     notes: tuple[str, ...] = ()
 
 
 class Exporter(Protocol):
-    """Writes a conversation for people, or for another program."""
+    """Writes a conversation in one format."""
 
     extension: str
+    """The extension of its files, without a dot."""
 
-    def write(self, told: Exported) -> Iterator[str]:
-        """The file, a piece at a time."""
+    def write(self, conversation: ExportedConversation) -> Iterator[str]:
+        """The pieces of the file, in order."""
 
 
-def described(part: Block) -> str:
-    """One line that says what a block is, where it cannot be shown."""
+def describe(part: Block) -> str:
+    """One line that describes a block that cannot be shown."""
     if isinstance(part, Media):
         size = "" if part.data is None else f", {len(part.data):,} bytes"
         return f"{part.kind} {part.name or part.url or part.file_id or ''}".strip() + f" ({part.mime}{size})"

@@ -32,7 +32,7 @@ def test_where_the_store_is_and_who_says_so(kept: Shell, tmp_path: Path) -> None
 def test_a_sound_store_verifies_and_a_damaged_one_does_not(kept: Shell, ids: dict[str, str]) -> None:
     sound = kept("db", "verify")
     assert (sound.status, sound.out) == (0, "")
-    assert "20 messages checked. Everything is what it was." in sound.err
+    assert "20 messages checked. No problems found." in sound.err
     with bough.connect(kept.db) as store:
         store.db._use().execute("UPDATE messages SET content = 'forged' WHERE content = 'Take hornbeam.'")  # type: ignore[attr-defined]
     damaged = kept("db", "verify")
@@ -63,7 +63,7 @@ def test_upkeep_of_what_is_not_there_is_an_error(sh: Shell) -> None:
     for verb in ("verify", "backup", "vacuum", "migrate"):
         assert sh("db", verb).status == 3
     assert not sh.db.exists()
-    assert "not made yet" in sh("db", "path").err
+    assert "does not exist yet" in sh("db", "path").err
 
 
 def test_a_store_on_a_server_is_made_and_looked_after(sh: Shell, postgres: str, namespace: str) -> None:
@@ -121,7 +121,7 @@ def test_a_copy_that_was_damaged_is_not_called_verified(kept: Shell) -> None:
     connection.close()
     again = kept("db", "copy", "chats.db", "copy.db")
     assert again.status != 0
-    assert "The copy is not sound" in again.err
+    assert "The copy is damaged" in again.err
     assert "Verified" not in again.err
 
 

@@ -32,7 +32,7 @@ from tests.cli.terminal import COLOURS, seen
         (("stats",), "No turns yet"),
         (("restore",), "The trash is empty."),
         (("clean",), "No conversation has been unused for 30d."),
-        (("export", "--all"), "There is nothing to export yet."),
+        (("export", "--all"), "There is nothing to export."),
     ],
 )
 def test_an_empty_store_says_so_and_no_file_is_made(sh: Shell, words: tuple[str, ...], said: str) -> None:
@@ -49,7 +49,7 @@ def test_looking_makes_no_directory_and_a_home_that_cannot_be_written_is_one_lin
     (sh.directory / "data").touch()  # no directory can be made in a file, not even by root
     assert sh("tree", **elsewhere).status == 0
     doctor = sh("doctor", **elsewhere)
-    assert (doctor.status, "it cannot be made" in doctor.out) == (1, True)
+    assert (doctor.status, "it cannot be created" in doctor.out) == (1, True)
     done = sh("run", "-m", Talk(sh).script("Hello."), "x", **elsewhere)
     assert done.status == 30
     assert "cannot be made" in done.err

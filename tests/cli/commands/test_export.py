@@ -90,7 +90,7 @@ def test_everything_goes_into_a_directory_that_stands_after_all(kept: Shell) -> 
 
 def test_of_an_empty_store_no_file_is_written(sh: Shell, tmp_path: Path) -> None:
     done = sh("export", "--all", "pages", "-f", "html")
-    assert (done.status, done.err) == (0, "There is nothing to export yet.\n")
+    assert (done.status, done.err) == (0, "There is nothing to export.\n")
     assert not (tmp_path / "pages").exists()
 
 

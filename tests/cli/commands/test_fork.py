@@ -10,7 +10,7 @@ from tests.cli.bough_process import Shell
 def test_a_fork_is_a_name_that_stands_at_any_message(kept: Shell, ids: dict[str, str]) -> None:
     done = kept("fork", ids["metres"], "--session", "shorter", "--title", "Plan B")
     assert done.out == "cli:shorter\n"
-    assert f"It stands at {ids['metres']}" in done.err
+    assert f"Its head is {ids['metres']}" in done.err
     assert kept("title", "shorter").out == "Plan B\n"
     made = json.loads(kept("fork", "cli:garden", "--json").out)
     assert made["at"] == ids["hornbeam"]

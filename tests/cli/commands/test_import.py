@@ -14,7 +14,7 @@ import pexpect  # type: ignore[import-untyped]
 import pytest
 
 import bough
-from bough.cli.commands.import_run import Import
+from bough.cli.commands.import_run import ImportRun
 from bough.cli.exits import STATUSES
 from bough.importers import detect
 from tests.cli.bough_process import Shell
@@ -155,7 +155,7 @@ def test_a_watched_file_brings_in_what_is_appended(sh: Shell, chats: Path) -> No
 def test_a_dry_run_foresees_what_an_import_adds(sample: Sample, tmp_path: Path) -> None:
     path = sample.make(tmp_path)
     with bough.connect(":memory:") as store:
-        foreseen = Import(store, dry_run=True).run(detect(path), path, lambda *_: None)
+        expected = ImportRun(store, dry_run=True).read(detect(path), path, lambda *_: None)
         assert next(store.list_messages(), None) is None
-        tally = Import(store).run(detect(path), path, lambda *_: None)
-    assert foreseen.added == tally.added == sample.messages
+        counts = ImportRun(store).read(detect(path), path, lambda *_: None)
+    assert expected.added == counts.added == sample.messages

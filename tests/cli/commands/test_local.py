@@ -21,7 +21,7 @@ def test_without_weights_run_says_what_to_type_and_path_where_they_would_be(sh: 
 def test_weights_that_are_there_are_not_fetched_again(sh: Shell, weights_cache: Path) -> None:
     done = sh("local", "install", BOUGH_CACHE=str(weights_cache))
     assert (done.status, done.out) == (0, "")
-    assert "is here already" in done.err
+    assert "is already installed" in done.err
     told = json.loads(sh("local", "install", "--json", BOUGH_CACHE=str(weights_cache)).out)
     assert (told["installed"], told["fetched"]) == (True, False)
     told = json.loads(sh("local", "path", "--json", BOUGH_CACHE=str(weights_cache)).out)

@@ -13,7 +13,7 @@ def test_what_is_deleted_says_how_it_comes_back_and_does(kept: Shell, ids: dict[
     done = kept("conversation", "delete", "--cascade", ids["metres"])
     assert done.status == 0
     assert f"bough restore {ids['metres']}" in done.out
-    assert "4 messages that followed went with it." in done.out
+    assert "Also deleted: 4 descendants." in done.out
     assert len(before - stored_ids(kept)) == 5
     listed = kept("restore")
     assert ids["metres"] in listed.out

@@ -1,4 +1,4 @@
-"""`bough config`: what is settled, by whom, and how to change it."""
+"""`bough config`: show and change the configuration."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bough.config import Config, Setting
 
 TEMPLATE = """\
-# What bough does when nothing else is said. Every key: `bough config`, or docs/configuration.md.
+# Defaults for bough. All keys: `bough config`, or docs/configuration.md.
 
 [run]
 # model = "openai:gpt-5-mini"
@@ -32,18 +32,18 @@ TEMPLATE = """\
 @click.argument("names", nargs=-1, metavar="[KEY]…")
 @click.pass_obj
 def show(locator: Locator, names: tuple[str, ...], as_json: bool) -> None:
-    """Show every setting, its value, and where the value comes from. Secrets are never shown."""
+    """Show every setting with its value and origin. Secrets are never shown."""
     from bough.cli.output import console
 
-    settings = [in_force(locator, setting) for setting in chosen(locator.settings(), names)]
+    settings = [effective(locator, setting) for setting in select(locator.settings(), names)]
     if as_json:
         console.print_json([{"key": one.name, "value": one.shown, "origin": one.origin} for one in settings])
         return
-    console.print_lines(lines(settings))
+    console.print_lines(setting_lines(settings))
 
 
-def in_force(locator: Locator, setting: Setting) -> Setting:
-    """The setting; of what is found out when nothing is said, what was found, and by whom."""
+def effective(locator: Locator, setting: Setting) -> Setting:
+    """The setting with its effective value: for the store and the model, the one that would be used by default."""
     if setting.name == "db.path":
         found = locator.find()
         return replace(setting, value=found.where, origin=found.source)
@@ -54,23 +54,23 @@ def in_force(locator: Locator, setting: Setting) -> Setting:
     return setting
 
 
-def chosen(config: Config, names: tuple[str, ...]) -> list[Setting]:
-    """The settings with these names, or of these sections; all of them without any."""
+def select(config: Config, names: tuple[str, ...]) -> list[Setting]:
+    """The settings with these names or in these sections; without names, all."""
     if not names:
         return config.settings()
     found = []
     for name in names:
-        within = [one for one in config.settings() if one.name.startswith(f"{name}.")]
-        found += within or [config.setting(name)]
+        section = [one for one in config.settings() if one.name.startswith(f"{name}.")]
+        found += section or [config.setting(name)]
     return found
 
 
-def lines(settings: list[Setting]) -> list[str]:
-    """One line for each setting: its name, its value as TOML, and its origin."""
+def setting_lines(settings: list[Setting]) -> list[str]:
+    """One line per setting: name, value as TOML, and origin."""
     from bough.cli.output import console
     from bough.cli.output.text import pad
 
-    rows = [(one_line(one.name), said(one.shown), one_line(one.origin)) for one in settings]
+    rows = [(one_line(one.name), format_value(one.shown), one_line(one.origin)) for one in settings]
     room = 44 if console.on_terminal() else 10_000
     first, second = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
     return [
@@ -79,10 +79,10 @@ def lines(settings: list[Setting]) -> list[str]:
     ]
 
 
-def said(given: Any) -> str:
+def format_value(value: Any) -> str:
     from bough.config.writing import toml
 
-    return "–" if given is None else one_line(toml(given))
+    return "–" if value is None else one_line(toml(value))
 
 
 @click.command()
@@ -90,7 +90,7 @@ def said(given: Any) -> str:
 @store_options
 @click.pass_obj
 def path(locator: Locator, as_json: bool) -> None:
-    """Print where the configuration is, whether or not it is there."""
+    """Print the path of the configuration file, which may not exist."""
     from bough.cli.output import console
 
     file = file_of(locator)
@@ -112,7 +112,7 @@ def file_of(locator: Locator) -> Path:
 @click.argument("value")
 @click.pass_obj
 def set_(locator: Locator, key: str, value: str) -> None:
-    """Write a value into the file: bough config set run.model local."""
+    """Set a value in the file: bough config set run.model local."""
     from bough.cli.output import console
     from bough.config.writing import set_value
 
@@ -125,7 +125,7 @@ def set_(locator: Locator, key: str, value: str) -> None:
 @store_options
 @click.pass_obj
 def edit(locator: Locator) -> None:
-    """Open the file in $VISUAL or $EDITOR, and check it afterwards."""
+    """Open the file in $VISUAL or $EDITOR, then check it."""
     from bough.config import load
     from bough.config.writing import write
 
@@ -137,7 +137,7 @@ def edit(locator: Locator) -> None:
 
 
 class Settings(Commands):
-    """`bough config`: the name of a key, or of a section, is shown without another word."""
+    """`bough config`, where `show` may be omitted before the name of a key or a section."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         from bough.config.keys import SECTIONS
@@ -149,12 +149,12 @@ class Settings(Commands):
 command = Settings(
     "config",
     {
-        "show": ("config:show", "Show every setting and where it comes from."),
-        "path": ("config:path", "Print where the file is."),
-        "set": ("config:set_", "Write a value into the file."),
+        "show": ("config:show", "Show every setting and its origin."),
+        "path": ("config:path", "Print the path of the file."),
+        "set": ("config:set_", "Set a value in the file."),
         "edit": ("config:edit", "Open the file in your editor."),
     },
     {"list": "show", "ls": "show", "get": "show"},
     default="show",
-    help="What is settled, by whom, and how to change it. Every key: docs/configuration.md.",
+    help="Show and change the configuration. All keys: docs/configuration.md.",
 )

@@ -1,4 +1,4 @@
-"""`bough conversations …`: everything that is done with conversations that are kept."""
+"""`bough conversations …`: the commands that list, show and change stored conversations."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from bough.cli.registry import Commands
 
 COMMANDS = {
     "list": ("list_", "List conversations, the most recently active last."),
-    "show": ("show", "Print the dialog that leads to a message, or where a session stands."),
+    "show": ("show", "Print the dialog up to a message or the head of a session."),
     "delete": ("delete", "Delete messages or sessions; they go to the trash."),
-    "restore": ("restore", "List what is in the trash, or bring it back."),
-    "clean": ("clean", "Move conversations that were not used for long to the trash."),
+    "restore": ("restore", "List the trash, or restore from it."),
+    "clean": ("clean", "Move conversations that have not been used for long to the trash."),
     "title": ("title", "Give a conversation a title."),
     "label": ("label", "Put a label on a message."),
 }
@@ -21,5 +21,5 @@ command = Commands(
     ALIASES,
     default="list",
     help="List, show, delete, clean, restore, title and label conversations. Without a command: list.",
-    epilog="Also called: conversation, convo. And list: ls; show: print, view; delete: rm.",
+    epilog="Aliases: conversation, convo; of list: ls; of show: print, view; of delete: rm.",
 )

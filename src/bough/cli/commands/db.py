@@ -1,4 +1,4 @@
-"""`bough db …`: the file behind it all."""
+"""`bough db …`: maintenance of the store, a file or a server."""
 
 from __future__ import annotations
 
@@ -31,35 +31,35 @@ from bough.store import Store
     ),
 )
 def command() -> None:
-    """Look after the store: init, path, verify, backup, copy, vacuum, migrate."""
+    """Maintain the store: init, path, verify, backup, copy, vacuum, migrate."""
 
 
-def opened(locator: Locator) -> Store:
-    """The store, which must be there already. Raises `NotFound`."""
+def open_existing(locator: Locator) -> Store:
+    """Open the store, which must exist. Raises `NotFound`."""
     found = locator.find()
     if found.path is not None and not found.path.exists():
-        raise NotFound(f"There is no store at {found.where!r} yet ({found.source} names it).")
+        raise NotFound(f"There is no store at {found.where!r} (from {found.source}).")
     return locator.store()
 
 
 @command.command()
-@click.option("--distributed", is_flag=True, help="Spread the tables over a Citus cluster, by namespace.")
+@click.option("--distributed", is_flag=True, help="Distribute the tables over a Citus cluster, by namespace.")
 @json_option
 @store_options
 @click.pass_obj
 def init(locator: Locator, distributed: bool, as_json: bool) -> None:
-    """Make the store, if it is not there yet. Everything that writes does this by itself."""
+    """Create the store if it does not exist. Every command that writes does this too."""
     where = locator.find().where
     locator.store().close()
     spread = distribute(where) if distributed else []
-    words = f"The store is there.{f' {len(spread)} tables are spread over the cluster now.' if spread else ''}"
+    words = f"The store exists.{f' {len(spread)} tables are distributed over the cluster.' if spread else ''}"
     report(as_json, {"path": where, "distributed": spread}, words)
 
 
 def distribute(where: str) -> list[str]:
-    """Which tables were spread over the nodes of a cluster. Raises `Invalid` for a file."""
+    """Distribute the tables over a cluster; returns their names. Raises `Invalid` for a file."""
     if not is_server_url(where):
-        raise Invalid(f"{where!r} is a file; only a PostgreSQL cluster has nodes to spread tables over.")
+        raise Invalid(f"{where!r} is a file; only a PostgreSQL cluster can distribute tables.")
     from bough.db.postgres import tenancy
 
     return tenancy.distribute(where)
@@ -70,26 +70,26 @@ def distribute(where: str) -> list[str]:
 @store_options
 @click.pass_obj
 def path(locator: Locator, as_json: bool) -> None:
-    """Print where the store is. Who says so goes to stderr."""
+    """Print the location of the store; where it is configured goes to stderr."""
     found = locator.find()
     exists = None if found.path is None else found.path.exists()
     if as_json:
         print_json({"path": found.where, "from": found.source, "exists": exists})
         return
     echo(found.where)
-    note(f"(from {found.source}{'; not made yet' if exists is False else ''})")
+    note(f"(from {found.source}{'; does not exist yet' if exists is False else ''})")
 
 
 @command.command()
-@click.option("--repair", is_flag=True, help="Mend what can be mended without losing anything.")
+@click.option("--repair", is_flag=True, help="Repair what can be repaired without losing anything.")
 @json_option
 @store_options
 @click.pass_obj
 def verify(locator: Locator, repair: bool, as_json: bool) -> int:
-    """Check that everything is what it was when it was saved. The exit status is 1 if something is not."""
-    with opened(locator) as store:
-        with progress("Checking") as told:
-            findings = store.verify(repair, told)
+    """Check the integrity of everything stored. The exit status is 1 if a problem is left."""
+    with open_existing(locator) as store:
+        with progress("Checking") as update:
+            findings = store.verify(repair, update)
         messages = pluralize(store.size().messages, "message")
     if as_json:
         print_json([finding_json(one) for one in findings])
@@ -106,8 +106,8 @@ def finding_json(one: Finding) -> dict[str, Any]:
 
 def verdict(found: int, left: int) -> str:
     if left:
-        return f"{pluralize(left, 'problem')} left; what is sound can still be read, and exported."
-    return "All problems repaired." if found else "Everything is what it was."
+        return f"{pluralize(left, 'problem')} left; everything else can still be read and exported."
+    return "All problems repaired." if found else "No problems found."
 
 
 @command.command()
@@ -116,8 +116,8 @@ def verdict(found: int, left: int) -> str:
 @store_options
 @click.pass_obj
 def backup(locator: Locator, target: str | None, as_json: bool) -> None:
-    """Write a copy to FILE while others go on writing; without FILE, beside the store with the time in its name."""
-    with opened(locator) as store:
+    """Write a copy to FILE, also during writes; without FILE, beside the store with the time in its name."""
+    with open_existing(locator) as store:
         target = target or f"{locator.find().where}.{time.strftime('%Y%m%d-%H%M%S')}.backup"
         store.backup(target)
     size = os.path.getsize(target)
@@ -133,11 +133,11 @@ def backup(locator: Locator, target: str | None, as_json: bool) -> None:
 @store_options
 @click.pass_obj
 def vacuum(locator: Locator, as_json: bool) -> None:
-    """Give the space of what was deleted back to the disk."""
-    before = bytes_of(locator)
-    with opened(locator) as store:
+    """Return the space of deleted data to the file system."""
+    before = size_of(locator)
+    with open_existing(locator) as store:
         store.db.vacuum()
-    after = bytes_of(locator)
+    after = size_of(locator)
     words = "Done." if before is None else f"{before:,} → {after:,} bytes"
     report(as_json, {"bytes_before": before, "bytes_after": after}, words)
 
@@ -147,32 +147,32 @@ def vacuum(locator: Locator, as_json: bool) -> None:
 @store_options
 @click.pass_obj
 def migrate(locator: Locator, as_json: bool) -> None:
-    """Bring an older store up to date, after a backup. Opening it does this by itself."""
+    """Migrate an older store to the current schema, after a backup. Opening a store does this too."""
     from bough.db.migrations import VERSION
 
-    with opened(locator):
-        report(as_json, {"schema": VERSION}, f"The store has the schema of today ({VERSION}).")
+    with open_existing(locator):
+        report(as_json, {"schema": VERSION}, f"The store has the current schema ({VERSION}).")
 
 
 @command.command()
 @click.argument("source", type=click.Path())
 @click.argument("target", type=click.Path())
-@click.option("--source-namespace", help="The tenant to copy from, on PostgreSQL.")
-@click.option("--target-namespace", help="The tenant to copy to, on PostgreSQL.")
+@click.option("--source-namespace", help="The namespace to copy from, on PostgreSQL.")
+@click.option("--target-namespace", help="The namespace to copy to, on PostgreSQL.")
 @json_option
 def copy(source: str, target: str, source_namespace: str | None, target_namespace: str | None, as_json: bool) -> None:
-    """Make TARGET a copy of SOURCE: files or postgresql:// URLs. Again, it brings what has changed since.
+    """Make TARGET a copy of SOURCE: files or postgresql:// URLs. A repeated copy transfers only the changes.
 
-    TARGET must be empty or an earlier copy. What arrived is compared with what was sent, and every message is checked
-    against its digest.
+    TARGET must be empty or an earlier copy. The copy is compared with the source, and every message is checked against
+    its digest.
     """
     if not is_server_url(source) and not os.path.exists(source):
         raise NotFound(f"There is no store at {source!r}.")
     with connect(source, namespace=source_namespace) as one, connect(target, namespace=target_namespace) as other:
-        with progress("Copying") as told:
-            copied = one.copy_to(other, told)
+        with progress("Copying") as update:
+            copied = one.copy_to(other, update)
         if findings := other.verify():
-            raise Corrupt(f"The copy is not sound: {findings[0].subject}: {findings[0].detail}. Keep the source.")
+            raise Corrupt(f"The copy is damaged: {findings[0].subject}: {findings[0].detail}. Keep the source.")
     facts = {"messages": copied.messages, "bytes": copied.bytes, "sessions": copied.sessions, "removed": copied.removed}
     report(
         as_json,
@@ -181,8 +181,8 @@ def copy(source: str, target: str, source_namespace: str | None, target_namespac
     )
 
 
-def bytes_of(locator: Locator) -> int | None:
-    """The size of the file with what has not been written into it yet; a server does not tell."""
+def size_of(locator: Locator) -> int | None:
+    """The size of the file with its write-ahead log; None for a server."""
     path = locator.find().path
     if path is None:
         return None

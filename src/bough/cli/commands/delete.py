@@ -1,4 +1,4 @@
-"""`bough delete ID…`: messages and sessions go to the trash."""
+"""`bough delete ID…`: move messages and sessions to the trash."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from bough.store import Store
     "delete", epilog=examples("bough delete a1b2c3", "bough delete a1b2c3 --cascade", "bough delete cli:default")
 )
 @click.argument("names", metavar="ID...", nargs=-1, required=True, type=MESSAGE_OR_SESSION)
-@click.option("--cascade", is_flag=True, help="With all that follows.")
+@click.option("--cascade", is_flag=True, help="Also delete all descendants.")
 @json_option
 @store_options
 @click.pass_obj
 def command(locator: Locator, names: tuple[str, ...], cascade: bool, as_json: bool) -> None:
-    """Delete messages by their ids, or sessions by their names. `bough restore` brings them back.
+    """Delete messages by id, or sessions by name. `bough restore` restores them.
 
-    A message that others follow is deleted only with --cascade, and then they go with it. Of a session, what no other
-    session needs is deleted. If one of them is not there, nothing is deleted.
+    A message with descendants is deleted only with --cascade, together with them. With a session, the messages that no
+    other session reaches are deleted. If an ID does not exist, nothing is deleted.
     """
     with locator.existing() as store:
-        keys, ids = sorted_out(store, names)
-        followers = delete_messages(store, ids, cascade) if ids else 0
+        keys, ids = resolve(store, names)
+        descendants = delete_messages(store, ids, cascade) if ids else 0
         for key in keys:
             store.delete_session(key)
     if as_json:
         print_json({"messages": ids, "sessions": keys, "cascade": cascade})
         return
     for name in [*ids, *keys]:
-        echo(f"Deleted {name}. To bring it back: bough restore {name}")
-    if followers:
-        echo(f"{pluralize(followers, 'message')} that followed went with it.")
+        echo(f"Deleted {name}. To restore it: bough restore {name}")
+    if descendants:
+        echo(f"Also deleted: {pluralize(descendants, 'descendant')}.")
 
 
-def sorted_out(store: Store, names: tuple[str, ...]) -> tuple[list[str], list[str]]:
-    """The keys of sessions and the ids of messages; raises before anything is deleted."""
+def resolve(store: Store, names: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """The keys of sessions and the ids of messages for `names`. Raises `NotFound` and `Ambiguous`."""
     keys, ids = [], []
     for name in names:
         session = find_session(store, name)
@@ -57,7 +57,7 @@ def sorted_out(store: Store, names: tuple[str, ...]) -> tuple[list[str], list[st
 
 
 def delete_messages(store: Store, ids: list[str], cascade: bool) -> int:
-    """Deletes them; how many others went with them."""
+    """Delete messages; returns the number of descendants that were deleted with them. Raises `Refused`."""
     try:
         store.delete_messages(ids, recursive=cascade)
     except Refused as error:

@@ -1,4 +1,4 @@
-"""`bough doctor`: whether everything is as it should be, and what to do where it is not."""
+"""`bough doctor`: check the installation, and say how to fix what is wrong."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ from bough.model.values import value
 
 Verdict: TypeAlias = Literal["ok", "hint", "bad"]
 SIGNS: dict[Verdict, tuple[str, str]] = {"ok": ("✓", "green"), "hint": ("•", "yellow"), "bad": ("✗", "red")}
-ENOUGH = 200_000_000
+MIN_FREE = 200_000_000
+"""Bytes that should be free on the disk."""
 EXTRAS = {"httpx2": "run", "xllamacpp": "local", "mcp": "mcp", "psycopg": "postgres", "starlette": "server"}
 
 
 @value
 class Check:
-    """One thing that was looked at."""
+    """Result of one check."""
 
     name: str
     verdict: Verdict
@@ -40,11 +41,11 @@ class Check:
 @store_options
 @click.pass_obj
 def command(locator: Locator, as_json: bool) -> int:
-    """Look at the store, the disk, the configuration, keys and models; change nothing. Keys are never shown."""
-    looks = (versions, store, settings, keys, model, extras)
-    checks = [check for look in looks for check in looked(look, locator)]
-    said = {(one.verdict, one.detail): one for one in reversed(checks)}  # what is in the way of several is said once
-    found = list(reversed(said.values()))
+    """Check the store, the disk, the configuration, keys and models. Changes nothing, and shows no key."""
+    functions = (versions, store, settings, keys, model, extras)
+    checks = [check for function in functions for check in run(function, locator)]
+    unique = {(one.verdict, one.detail): one for one in reversed(checks)}  # one cause may fail several checks
+    found = list(reversed(unique.values()))
     if as_json:
         print_json([{"name": one.name, "verdict": one.verdict, "detail": one.detail} for one in found])
     for one in found if not as_json else ():
@@ -53,12 +54,12 @@ def command(locator: Locator, as_json: bool) -> int:
     return 1 if any(one.verdict == "bad" for one in found) else 0
 
 
-def looked(look: Callable[[Locator], Iterator[Check]], locator: Locator) -> Iterator[Check]:
-    """What one look finds; what it cannot look at is a finding too."""
+def run(function: Callable[[Locator], Iterator[Check]], locator: Locator) -> Iterator[Check]:
+    """The results of a check; an error that it raises is a failed check."""
     try:
-        yield from look(locator)
+        yield from function(locator)
     except (BoughError, OSError) as error:
-        yield Check(look.__name__, "bad", str(error))
+        yield Check(function.__name__, "bad", str(error))
 
 
 def versions(_: Locator) -> Iterator[Check]:
@@ -91,11 +92,11 @@ def store(locator: Locator) -> Iterator[Check]:
 
 
 def missing(path: Path) -> Check:
-    """What is to be said of a file that is not there: that it will be made, or why it cannot be."""
+    """The check of a file that does not exist: whether it can be created."""
     above = next(one for one in path.absolute().parents if one.exists())
     if above.is_dir() and os.access(above, os.W_OK):
-        return Check("file", "hint", "not made yet; the first conversation makes it")
-    return Check("file", "bad", f"it cannot be made: nothing can be written in {above}. Name another place with --db")
+        return Check("file", "hint", "does not exist yet; the first conversation creates it")
+    return Check("file", "bad", f"it cannot be created: {above} is not writable. Choose another path with --db")
 
 
 def server(locator: Locator) -> Iterator[Check]:
@@ -110,15 +111,15 @@ def file(locator: Locator, found: StoreLocation) -> Iterator[Check]:
     path = str(found.path)
     mode = stat.S_IMODE(os.stat(path).st_mode)
     if mode & 0o077 and os.name == "posix":
-        yield Check("permissions", "bad", f"others can read it ({mode:o}): chmod 600 {path}")
+        yield Check("permissions", "bad", f"readable by other users ({mode:o}): chmod 600 {path}")
     if not (os.access(path, os.W_OK) and os.access(os.path.dirname(path) or ".", os.W_OK)):
-        yield Check("permissions", "hint", "the file or its directory cannot be written: it can only be read")
+        yield Check("permissions", "hint", "the file or its directory is not writable: the store is read-only")
     with locator.store() as opened:
         size, problems = opened.size(), opened.db.check()
-    held = (
+    content = (
         f"{pluralize(size.messages, 'message')}, {pluralize(size.sessions, 'session')}, {os.path.getsize(path):,} bytes"
     )
-    yield Check("file", "bad" if problems else "ok", f"{problems[0]} (bough db verify)" if problems else held)
+    yield Check("file", "bad" if problems else "ok", f"{problems[0]} (bough db verify)" if problems else content)
 
 
 def disk(found: StoreLocation) -> Iterator[Check]:
@@ -129,10 +130,10 @@ def disk(found: StoreLocation) -> Iterator[Check]:
         directory = os.path.dirname(directory)
     if is_network(os.path.join(directory, "x")):
         yield Check(
-            "file system", "bad", "a network file system: SQLite is not safe there. Use a local disk or a server."
+            "file system", "bad", "a network file system: SQLite is not safe on it. Use a local disk or a server."
         )
     free = shutil.disk_usage(directory).free
-    yield Check("disk", "ok" if free > ENOUGH else "bad", f"{free // 1_000_000:,} MB free")
+    yield Check("disk", "ok" if free > MIN_FREE else "bad", f"{free // 1_000_000:,} MB free")
 
 
 def settings(locator: Locator) -> Iterator[Check]:
@@ -140,11 +141,11 @@ def settings(locator: Locator) -> Iterator[Check]:
     if config.path.is_file():
         yield Check("configuration", "ok", str(config.path))
     else:
-        yield Check("configuration", "hint", f"none ({config.path}); none is needed. `bough config edit` makes it.")
+        yield Check("configuration", "hint", f"none ({config.path}); none is required. `bough config edit` creates it.")
 
 
 def keys(locator: Locator) -> Iterator[Check]:
-    """Which keys there are, by the names of their variables."""
+    """The API keys that are set, by the names of their variables."""
     from bough.providers.catalog import SERVICES
 
     tables = locator.settings().tables("providers")
@@ -155,13 +156,13 @@ def keys(locator: Locator) -> Iterator[Check]:
     if present:
         yield Check("keys", "ok", ", ".join(present))
     if missing:
-        yield Check("keys", "hint", f"named in the configuration and not set: {', '.join(missing)}")
+        yield Check("keys", "hint", f"in the configuration but not set: {', '.join(missing)}")
     if not present and not missing:
-        yield Check("keys", "hint", "no key is set; the local model needs none")
+        yield Check("keys", "hint", "none is set; the local model needs none")
 
 
 def model(locator: Locator) -> Iterator[Check]:
-    """Who would answer `bough run`, and whether anything is missing for that."""
+    """The model that `bough run` would use, and whether it is usable."""
     from bough.errors import ProviderError
     from bough.providers import default, find
 
@@ -181,4 +182,4 @@ def extras(_: Locator) -> Iterator[Check]:
     if missing:
         yield Check("extras", "hint", f"not installed: {', '.join(missing)} (pip install 'bough[NAME]')")
     else:
-        yield Check("extras", "ok", "everything is installed")
+        yield Check("extras", "ok", "all are installed")

@@ -1,4 +1,4 @@
-"""`bough export ID…`: conversations out, for people, for other programs, and for providers."""
+"""`bough export ID…`: write conversations for people, for other programs, or as a provider's messages."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from bough.store import Store
 
 JSONL = "jsonl"
-EMPTY = "There is nothing to export yet."
+EMPTY = "There is nothing to export."
 ARCHIVE = "everything.jsonl"
-"""What the whole store is called in a directory."""
+"""The file name of the whole store in a directory."""
 WIRE = tuple(name for name in formats.names() if name != "bough.jsonl")
 FORMATS = (JSONL, *exporters.names(), *WIRE)
 
@@ -40,31 +40,31 @@ FORMATS = (JSONL, *exporters.names(), *WIRE)
 )  # fmt: skip
 @click.argument("names", metavar="ID... | --all [DIRECTORY]", nargs=-1, type=MESSAGE_OR_SESSION)
 @click.option(
-    "-f", "--format", "format_", type=click.Choice(FORMATS), default=JSONL, show_default=True, help="As what."
+    "-f", "--format", "format_", type=click.Choice(FORMATS), default=JSONL, show_default=True, help="The format."
 )
 @click.option(
-    "-o", "--output", metavar="FILE", type=click.Path(), help="Where to; for several conversations, a directory."
+    "-o", "--output", metavar="FILE", type=click.Path(), help="The output file; for several conversations, a directory."
 )
-@click.option("--all", "everything", is_flag=True, help="All conversations; into a directory, if one is named.")
-@click.option("--branches/--path", default=None, help="The whole tree, or only the dialog that leads to ID.")
-@click.option("--strict", is_flag=True, help="Fail, instead of saying what the format cannot say.")
-@click.option("--force", is_flag=True, help="Replace a file that exists.")
+@click.option("--all", "everything", is_flag=True, help="All conversations; into DIRECTORY if given.")
+@click.option("--branches/--path", default=None, help="The whole tree, or only the dialog up to ID.")
+@click.option("--strict", is_flag=True, help="Fail if the format would lose something, instead of reporting it.")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
 @store_options
 @click.pass_obj
 def command(
     locator: Locator, names: tuple[str, ...], format_: str, output: str | None, everything: bool, branches: bool | None,
     strict: bool, force: bool,
 ) -> None:  # fmt: skip
-    """Write conversations: as jsonl, which keeps everything; as md, html or atif; or as a provider's messages.
+    """Write conversations: as jsonl, which is lossless; as md, html or atif; or as a provider's messages.
 
-    ID is a message or a session. md, html and atif hold every branch of the tree, the others the dialog that leads to
-    ID, unless --path or --branches says otherwise.
+    ID is a message or a session. md, html and atif contain every branch of the tree, other formats the dialog up to ID;
+    --path and --branches override this.
     """
     output = None if output == "-" else output
     if everything:
-        names, output = (), into(names, output)
+        names, output = (), target_of(names, output)
     elif not names:
-        raise Invalid("Name the conversations to export, or say --all.")
+        raise Invalid("Name the conversations to export, or use --all.")
     with locator.existing() as store:
         ids = [message_id(store, name) for name in names]
         if format_ == JSONL:
@@ -78,9 +78,9 @@ def command(
                 output = os.path.join(output, ARCHIVE)
             write_output(output, force, lines)
         else:
-            from bough.exporters.collect import conversations
+            from bough.exporters.collect import conversation_heads
 
-            ids = ids or list(conversations(store))
+            ids = ids or list(conversation_heads(store))
             write_each(
                 ids,
                 output,
@@ -91,14 +91,14 @@ def command(
 
 
 def conversation_text(store: Store, id: str, format_: str, branches: bool | None, strict: bool) -> Iterator[str]:
-    """One conversation in a format of its own."""
+    """One conversation in any format but jsonl. Raises `Invalid`, `NotFound`, and `FormatError` if `strict`."""
     if format_ in exporters.names():
-        from bough.exporters.collect import gather
+        from bough.exporters.collect import collect
 
-        yield from exporters.get(format_).write(gather(store, id, branches=branches is not False))
+        yield from exporters.get(format_).write(collect(store, id, branches=branches is not False))
         return
     if branches:
-        raise Invalid(f"{format_} is one dialog; it cannot hold branches.")
+        raise Invalid(f"{format_} contains one dialog, and no branches.")
     encoded = formats.get(format_).encode([node.message for node in store.path(id)], strict)
     for loss in encoded.losses:
         note(f"{id}: lost in {format_}: {sanitize(loss.detail)}")
@@ -109,31 +109,31 @@ def extension(format_: str) -> str:
     return exporters.get(format_).extension.lstrip(".") if format_ in exporters.names() else "json"
 
 
-def into(names: tuple[str, ...], output: str | None) -> str | None:
-    """Where everything goes: the directory that stands after --all, or what -o says. Raises `Invalid` for more."""
+def target_of(names: tuple[str, ...], output: str | None) -> str | None:
+    """The target of --all: the directory after it, or that of -o. Raises `Invalid` if there is more than one."""
     if len(names) + (output is not None) > 1:
-        raise Invalid("--all exports everything, to one place; name no conversations and one directory with it.")
+        raise Invalid("--all exports everything to one place: name no conversations, and only one directory.")
     return os.path.join(names[0], "") if names else output
 
 
-# Where to ------------------------------------------------------------------------------------------------------------
+# Files ---------------------------------------------------------------------------------------------------------------
 
 
 def write_each(
-    ids: list[str], output: str | None, force: bool, ending: str, told: Callable[[str], Iterator[str]]
+    ids: list[str], output: str | None, force: bool, ending: str, text_of: Callable[[str], Iterator[str]]
 ) -> None:
-    """One file for one conversation; several need a directory."""
+    """Write each conversation to a file of its own. Raises `Invalid` for several without a directory."""
     if not ids:
         note(EMPTY)
         return
     if len(ids) == 1 and not is_directory(output):
-        write_output(output, force, told(ids[0]))
+        write_output(output, force, text_of(ids[0]))
         return
     if output is None:
         raise Invalid(f"{len(ids)} conversations need a directory: -o DIRECTORY.")
     os.makedirs(output, exist_ok=True)
     for id in ids:
-        write_output(os.path.join(output, f"{id}.{ending}"), force, told(id))
+        write_output(os.path.join(output, f"{id}.{ending}"), force, text_of(id))
 
 
 def is_directory(output: str | None) -> bool:
@@ -141,26 +141,26 @@ def is_directory(output: str | None) -> bool:
 
 
 def write_output(output: str | None, force: bool, pieces: Iterator[str]) -> None:
-    """Writes to stdout, or to a file that is there only if all of it is."""
+    """Write to stdout, or to a file that appears only when it is complete. Raises `Refused` if the file exists."""
     if output is None:
-        show = sanitize if on_terminal() else str
+        clean = sanitize if on_terminal() else str
         if isinstance(sys.stdout, TextIOWrapper) and not on_terminal():
             sys.stdout.reconfigure(encoding="utf-8", errors="replace", newline="\n")  # the same bytes as in a file
         for piece in pieces:
-            sys.stdout.write(show(piece))
+            sys.stdout.write(clean(piece))
         return
     target = os.path.realpath(output)
     if not os.path.exists(target) or os.path.isfile(target):
         write_file(target, force, pieces)
     else:
-        with open(target, "w", encoding="utf-8", newline="\n") as pipe:  # or a device: it cannot be replaced
+        with open(target, "w", encoding="utf-8", newline="\n") as pipe:  # a pipe or a device cannot be replaced
             pipe.writelines(pieces)
     note(f"Wrote {output}")
 
 
 def write_file(target: str, force: bool, pieces: Iterator[str]) -> None:
     if os.path.exists(target) and not force:
-        raise Refused(f"{target!r} exists; it was left alone. --force replaces it.")
+        raise Refused(f"{target!r} exists and was not changed. --force replaces it.")
     draft = f"{target}.part"
     try:
         with open(draft, "w", encoding="utf-8", newline="\n") as file:

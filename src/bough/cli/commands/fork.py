@@ -1,4 +1,4 @@
-"""`bough fork ID`: a new session that stands at any message."""
+"""`bough fork ID`: a new session at any message."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from bough.model.keys import cli_key
     "fork", epilog=examples("bough fork a1b2c3", 'bough fork a1b2c3 --session shorter --title "A shorter one"')
 )
 @click.argument("name", metavar="ID", type=MESSAGE_OR_SESSION)
-@click.option("--session", metavar="NAME", help="What the new session is called; `work` means `cli:work`.")
-@click.option("--title", metavar="TEXT", help="Its title.")
+@click.option("--session", metavar="NAME", help="The name of the new session; `work` means `cli:work`.")
+@click.option("--title", metavar="TEXT", help="The title of the new session.")
 @json_option
 @store_options
 @click.pass_obj
 def command(locator: Locator, name: str, session: str | None, title: str | None, as_json: bool) -> None:
-    """Make a new session that stands at message ID, or where another session stands. Nothing is copied.
+    """Create a session at message ID, or at the head of session ID. Nothing is copied.
 
-    Prints its name; what is said in it leaves the original alone.
+    Prints the name of the new session. Messages added to it do not change the original.
     """
     key = session if session is None or ":" in session else cli_key(session)
     with locator.existing() as store:
@@ -33,4 +33,4 @@ def command(locator: Locator, name: str, session: str | None, title: str | None,
         print_json({"session": forked.key, "at": at})
         return
     echo(forked.key)
-    note(f"It stands at {at}. To go on there: bough run --session {forked.key} PROMPT")
+    note(f"Its head is {at}. To continue there: bough run --session {forked.key} PROMPT")

@@ -1,4 +1,4 @@
-"""`bough import`: conversations of other programs, brought in; again and again, if you like."""
+"""`bough import`: import conversations of other programs, repeatedly if needed."""
 
 from __future__ import annotations
 
@@ -14,61 +14,62 @@ import click
 from bough.cli.locate import Locator
 from bough.cli.options import json_option, store_options
 from bough.cli.output import console
-from bough.cli.output.text import one_line
+from bough.cli.output.text import one_line, pluralize
 from bough.errors import BoughError, ImporterError
 
 if TYPE_CHECKING:
-    from bough.cli.commands.import_run import Tally
+    from bough.cli.commands.import_run import ImportCounts
     from bough.importers.types import Importer
 
-PLACES_SHOWN = 10
+MAX_SKIPPED = 10
+"""Skipped items that are listed per path."""
 
-Tell: TypeAlias = Callable[[int, int], None]
-"""Is told how many conversations and messages there were so far."""
+Update: TypeAlias = Callable[[int, int], None]
+"""A function of the numbers of conversations and messages so far."""
 
 
 @click.command(name="import")
 @store_options
 @json_option
-@click.option("--from", "source", metavar="NAME", help="What the files are, where bough cannot see it by itself.")
-@click.option("--dry-run", is_flag=True, help="Say what would come, and write nothing.")
-@click.option("--again", is_flag=True, help="Bring in what was deleted here, too.")
-@click.option("--watch", is_flag=True, help="Go on: bring in what is added to these files. Ctrl+C ends it.")
+@click.option("--from", "source", metavar="NAME", help="The source of the files, if it is not detected.")
+@click.option("--dry-run", is_flag=True, help="Show what would be imported; write nothing.")
+@click.option("--again", is_flag=True, help="Also import what was deleted here.")
+@click.option("--watch", is_flag=True, help="Keep importing what is added to these files, until Ctrl+C.")
 @click.argument("paths", nargs=-1, metavar="[PATH]…", type=click.Path())
 @click.pass_obj
 def command(
     locator: Locator, paths: tuple[str, ...], source: str | None, dry_run: bool, again: bool, watch: bool, as_json: bool
 ) -> None:
-    """Bring in conversations: files, directories and zips of other programs. Without PATH, list what is here.
+    """Import conversations from files, directories and zips of other programs. Without PATH, list the sources here.
 
-    Every branch comes along. Importing again adds only what is new; what you deleted here stays deleted. A PATH of - is
-    read from stdin. The programs: docs/importing.md.
+    All branches are imported. A repeated import adds only what is new; what you deleted here stays deleted. - is
+    stdin. The programs: docs/importing.md.
     """
     if not paths:
-        show_places(as_json)
+        list_sources(as_json)
         return
-    from bough.cli.commands.import_run import Import, follow
+    from bough.cli.commands.import_run import ImportRun, watch_files
 
     with spooled(paths) as given, locator.existing(missing_ok=True) if dry_run else locator.store() as store:
         found, failed = resolve(given, source)
-        work = Import(store, dry_run=dry_run, again=again)
-        tallies = []
+        run = ImportRun(store, dry_run=dry_run, again=again)
+        results = []
         for importer, path in found:
             try:
-                with progress(path) as tell:
-                    tallies.append(work.run(importer, path, tell))
+                with progress(path) as update:
+                    results.append(run.read(importer, path, update))
             except BoughError as error:
                 failed.append(error)
-                tallies += work.unfinished
-        report(tallies, failed, dry_run, as_json)
+                results += run.unfinished
+        report(results, failed, dry_run, as_json)
         if watch:
-            follow(work, found, lambda tally: report([tally], [], dry_run, as_json))
+            watch_files(run, found, lambda counts: report([counts], [], dry_run, as_json))
             return
-    finish(tallies, failed)
+    finish(results, failed)
 
 
 def resolve(paths: list[Path], source: str | None) -> tuple[list[tuple[Importer, Path]], list[BoughError]]:
-    """Who reads what, and what nobody reads."""
+    """The importer of each path, and an error for each path without one."""
     from bough import importers
 
     found: list[tuple[Importer, Path]] = []
@@ -83,45 +84,41 @@ def resolve(paths: list[Path], source: str | None) -> tuple[list[tuple[Importer,
     return found, failed
 
 
-def finish(tallies: list[Tally], failed: list[BoughError]) -> None:
-    """Ends in an error when a path failed, or when there was nothing in any."""
+def finish(results: list[ImportCounts], failed: list[BoughError]) -> None:
+    """Raise the last error, or `ImporterError` if no path contained a conversation."""
     if failed:
         raise failed[-1]
-    if not any(tally.conversations for tally in tallies):
+    if not any(counts.conversations for counts in results):
         raise ImporterError("0 conversations were found; nothing was imported.")
 
 
-# What it says ---------------------------------------------------------------------------------------------------------
+# Output --------------------------------------------------------------------------------------------------------------
 
 
-def report(tallies: list[Tally], failed: list[BoughError], dry_run: bool, as_json: bool) -> None:
+def report(results: list[ImportCounts], failed: list[BoughError], dry_run: bool, as_json: bool) -> None:
     if as_json:
-        console.print_json([tally.data for tally in tallies])
-    for tally in tallies if not as_json else ():
-        click.echo(summary(tally, dry_run))
-        for one in tally.skipped[:PLACES_SHOWN]:
+        console.print_json([counts.data for counts in results])
+    for counts in results if not as_json else ():
+        click.echo(summary(counts, dry_run))
+        for one in counts.skipped[:MAX_SKIPPED]:
             console.note(f"  skipped {one_line(one.place)}: {one_line(one.reason)}")
-        if len(tally.skipped) > PLACES_SHOWN:
-            console.note(f"  … and {len(tally.skipped) - PLACES_SHOWN} more; --json lists all.")
+        if len(counts.skipped) > MAX_SKIPPED:
+            console.note(f"  … and {len(counts.skipped) - MAX_SKIPPED} more; --json lists all.")
     for error in failed[:-1]:
         console.note(f"bough: {one_line(str(error))}")
 
 
-def summary(tally: Tally, dry_run: bool) -> str:
-    counts = [f"{number} {status}" for status, number in tally.statuses.items() if number]
+def summary(counts: ImportCounts, dry_run: bool) -> str:
+    statuses = [f"{number} {status}" for status, number in counts.statuses.items() if number]
     verb = "would add" if dry_run else "added"
-    said = f"{tally.title}: {pluralize(tally.conversations, 'conversation')}"
-    said += f" ({', '.join(counts)})" if counts else ""
-    said += f", {verb} {pluralize(tally.added, 'message')}"
-    return said + (f", skipped {len(tally.skipped)}" if tally.skipped else "") + f"  {one_line(str(tally.path))}"
+    line = f"{counts.title}: {pluralize(counts.conversations, 'conversation')}"
+    line += f" ({', '.join(statuses)})" if statuses else ""
+    line += f", {verb} {pluralize(counts.added, 'message')}"
+    return line + (f", skipped {len(counts.skipped)}" if counts.skipped else "") + f"  {one_line(str(counts.path))}"
 
 
-def pluralize(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def show_places(as_json: bool) -> None:
-    """What there is to import on this machine, and what to type."""
+def list_sources(as_json: bool) -> None:
+    """List the sources on this machine, each with the command that imports it."""
     from shlex import quote
 
     from bough.importers import default_paths, names
@@ -132,14 +129,14 @@ def show_places(as_json: bool) -> None:
         console.print_json(rows)
         return
     if not found:
-        console.note("Nothing was found where other programs keep their conversations.")
+        console.note("No conversations of other programs were found.")
     for importer, path in found:
         click.echo(f"{importer.title}: bough import {one_line(quote(str(path)))}")
-    console.note(f"Any file, directory or zip can be named: bough import PATH. Known sources: {', '.join(names())}.")
+    console.note(f"To import any file, directory or zip: bough import PATH. Sources: {', '.join(names())}.")
 
 
 @contextmanager
-def progress(path: Path) -> Iterator[Tell]:
+def progress(path: Path) -> Iterator[Update]:
     """Show on a terminal how much of a path was read, and how much was imported from it."""
     from bough.cli.commands.import_run import bytes_at
     from bough.importers.common.files import count_bytes
@@ -166,16 +163,16 @@ def progress(path: Path) -> Iterator[Tell]:
 
 @contextmanager
 def spooled(paths: tuple[str, ...]) -> Iterator[list[Path]]:
-    """The paths; what comes on stdin, for `-`, goes to a private file first."""
-    with tempfile.TemporaryDirectory(prefix="bough-import-") as private:
-        given = []
+    """The paths. Stdin, for `-`, is copied to a private file first."""
+    with tempfile.TemporaryDirectory(prefix="bough-import-") as directory:
+        found = []
         for path in paths:
             if path == "-":
-                spool = Path(private, "stdin")
+                spool = Path(directory, "stdin")
                 with spool.open("wb") as file:
                     while chunk := sys.stdin.buffer.read(2**20):
                         file.write(chunk)
-                given.append(spool)
+                found.append(spool)
             else:
-                given.append(Path(path).expanduser())
-        yield given
+                found.append(Path(path).expanduser())
+        yield found

@@ -1,4 +1,4 @@
-"""One import: reads a path, brings in what it tells, and counts what became of it."""
+"""One run of `bough import`: read paths, add their conversations to a store, and count the results."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from bough.importers.types import Importer
     from bough.store import Store
 
-PAUSE = 2.0
-"""Seconds between two looks at the files that are followed."""
+POLL_INTERVAL = 2.0
+"""Seconds between two checks of watched files."""
 
 
 @mutable
-class Tally:
-    """What became of the conversations at one path."""
+class ImportCounts:
+    """Counts of the conversations and messages at one path, by result."""
 
     source: str
     title: str
@@ -50,111 +50,118 @@ class Tally:
             "skipped": [{"place": one.place, "reason": one.reason} for one in self.skipped],
         }
 
-    def count(self, brought: ImportResult) -> None:
-        if brought.status != "empty":
-            self.statuses[brought.status] += brought.conversations
-        self.added += brought.added
-        self.known += brought.known
-        self.skipped += brought.skipped
+    def add(self, result: ImportResult) -> None:
+        if result.status != "empty":
+            self.statuses[result.status] += result.conversations
+        self.added += result.added
+        self.known += result.known
+        self.skipped += result.skipped
 
 
-class Foreseen:
-    """What a dry run was told, by its names, and by what was said where and when: forks replay under new names."""
+class SeenMessages:
+    """The messages of one source that a dry run has read.
+
+    They are compared by id, and by digest and time, because forks repeat messages under new ids.
+    """
 
     def __init__(self) -> None:
         self._digests: dict[str, bytes] = {}
-        self._said: set[tuple[bytes, int]] = set()
+        self._timed: set[tuple[bytes, int]] = set()
 
-    def is_new(self, said: ImportedMessage) -> bool:
-        known = said.id in self._digests
+    def is_new(self, message: ImportedMessage) -> bool:
+        """Whether this message was not seen before; from now on it is."""
+        known = message.id in self._digests
         try:
-            mine = digest(said.message, self._digests.get(said.parent or "", b""))
-        except (Invalid, RecursionError):  # it will be skipped
-            mine = b""
-        self._digests[said.id] = mine
-        if said.created_at is not None and said.created_at % SECOND:
-            known = known or (mine, said.created_at) in self._said
-            self._said.add((mine, said.created_at))
+            own = digest(message.message, self._digests.get(message.parent or "", b""))
+        except (Invalid, RecursionError):  # the import skips it
+            own = b""
+        self._digests[message.id] = own
+        if message.created_at is not None and message.created_at % SECOND:
+            known = known or (own, message.created_at) in self._timed
+            self._timed.add((own, message.created_at))
         return not known
 
 
-class Import:
-    """Brings paths into a store."""
+class ImportRun:
+    """Imports paths into a store."""
 
     def __init__(self, store: Store, *, dry_run: bool = False, again: bool = False) -> None:
         self.store = store
         self.dry_run, self.again = dry_run, again
-        self.unfinished: list[Tally] = []
-        """What was counted of the path that failed last."""
-        self._foreseen: dict[str, Foreseen] = {}
+        self.unfinished: list[ImportCounts] = []
+        """The counts of the path that failed last."""
+        self._seen: dict[str, SeenMessages] = {}
 
-    def run(self, importer: Importer, path: Path, tell: Callable[[int, int], None]) -> Tally:
-        """Reads a path to its end. Raises `ImporterError`, with what came before in `unfinished`."""
-        tally = Tally(importer.name, importer.title, path, dict.fromkeys(("new", "grown", "known", "deleted"), 0), [])
-        self.unfinished = [tally]
-        for told in importer.read(path):
-            if isinstance(told, Skipped):
-                tally.skipped.append(told)
+    def read(self, importer: Importer, path: Path, update: Callable[[int, int], None]) -> ImportCounts:
+        """Import a path. Raises `ImporterError`, with the counts up to it in `unfinished`."""
+        counts = ImportCounts(
+            importer.name, importer.title, path, dict.fromkeys(("new", "grown", "known", "deleted"), 0), []
+        )
+        self.unfinished = [counts]
+        for item in importer.read(path):
+            if isinstance(item, Skipped):
+                counts.skipped.append(item)
                 continue
-            told = self._told_once(told) if self.dry_run else told
-            tally.count(self.store.bring_in(told, again=self.again, dry_run=self.dry_run))
-            tell(tally.conversations, tally.added + tally.known)
+            item = self._without_seen(item) if self.dry_run else item
+            counts.add(self.store.bring_in(item, again=self.again, dry_run=self.dry_run))
+            update(counts.conversations, counts.added + counts.known)
         self.unfinished = []
-        return tally
+        return counts
 
-    def _told_once(self, told: Conversation | Archive) -> Conversation | Archive:
-        """A conversation without what another one has told: a dry run, which stores nothing, would count it twice."""
-        if isinstance(told, Archive):
-            return told
-        foreseen = self._foreseen.setdefault(told.source, Foreseen())
-        return replace(told, items=(item for item in told.items if isinstance(item, Skipped) or foreseen.is_new(item)))
+    def _without_seen(self, conversation: Conversation | Archive) -> Conversation | Archive:
+        """The conversation without messages of earlier ones: a dry run stores nothing, so they would count twice."""
+        if isinstance(conversation, Archive):
+            return conversation
+        seen = self._seen.setdefault(conversation.source, SeenMessages())
+        items = (item for item in conversation.items if isinstance(item, Skipped) or seen.is_new(item))
+        return replace(conversation, items=items)
 
 
-def follow(work: Import, found: list[tuple[Importer, Path]], report: Callable[[Tally], None]) -> None:
-    """Looks at the files again and again, and brings in those that have changed, until Ctrl+C."""
-    seen = {path: states(path) for _, path in found}
-    console.note("Watching. Ctrl+C ends it; what was brought in is kept.")
+def watch_files(run: ImportRun, found: list[tuple[Importer, Path]], report: Callable[[ImportCounts], None]) -> None:
+    """Poll files and import those that have changed, until Ctrl+C."""
+    seen = {path: file_states(path) for _, path in found}
+    console.note("Watching. Ctrl+C stops; everything imported is kept.")
     with suppress(KeyboardInterrupt):
         while True:
-            time.sleep(PAUSE)
+            time.sleep(POLL_INTERVAL)
             for importer, path in found:
-                now = states(path)
+                now = file_states(path)
                 changed = [file for file, state in now.items() if seen[path].get(file) != state]
                 seen[path] = now
-                for part in parts(importer, path, changed):
-                    _again(work, importer, part, report)
+                for part in changed_parts(importer, path, changed):
+                    _import_again(run, importer, part, report)
 
 
-def parts(importer: Importer, path: Path, changed: list[Path]) -> list[Path]:
-    """What to read again: the files that changed, where each can be read by itself, or everything."""
+def changed_parts(importer: Importer, path: Path, changed: list[Path]) -> list[Path]:
+    """The paths to read again: the changed files if each can be read by itself, else the whole path."""
     if not changed or all(importer.recognises(file) for file in changed):
         return changed
     return [path]
 
 
-def _again(work: Import, importer: Importer, part: Path, report: Callable[[Tally], None]) -> None:
+def _import_again(run: ImportRun, importer: Importer, part: Path, report: Callable[[ImportCounts], None]) -> None:
     try:
-        tally = work.run(importer, part, lambda *_: None)
-    except ImporterError as error:  # a file in mid-write; it will have changed again at the next look
+        counts = run.read(importer, part, lambda *_: None)
+    except ImporterError as error:  # the file is being written; the next check finds it changed
         console.note(f"bough: {error}")
     else:
-        if tally.added:
-            report(tally)
+        if counts.added:
+            report(counts)
 
 
-def states(path: Path) -> dict[Path, tuple[int, int]]:
-    """The size and time of every file at a path."""
+def file_states(path: Path) -> dict[Path, tuple[int, int]]:
+    """The size and modification time of every file at a path."""
     found = {}
     for file in sorted(path.rglob("*")) if path.is_dir() else [path, Path(f"{path}-wal")]:
         with suppress(OSError):
             if file.is_file() and not file.is_symlink():
-                about = file.stat()
-                found[file] = (about.st_size, about.st_mtime_ns)
+                status = file.stat()
+                found[file] = (status.st_size, status.st_mtime_ns)
     return found
 
 
 def bytes_at(path: Path) -> int | None:
-    """How many bytes there are to read; None when that is not known."""
+    """The number of bytes at a path; None if unknown."""
     from bough.importers.common.files import open_files
 
     try:

@@ -1,4 +1,4 @@
-"""`bough label ID TEXT`: a word on one message."""
+"""`bough label ID TEXT`: the label of a message."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from bough.cli.refs import message_id
 )
 @click.argument("name", metavar="ID", type=MESSAGE_OR_SESSION)
 @click.argument("words", metavar="[TEXT]...", nargs=-1)
-@click.option("--remove", is_flag=True, help="Take the label off.")
+@click.option("--remove", is_flag=True, help="Remove the label.")
 @json_option
 @store_options
 @click.pass_obj
 def command(locator: Locator, name: str, words: tuple[str, ...], remove: bool, as_json: bool) -> None:
-    """Put a label on a message; without TEXT, print it. `bough search --label` finds it."""
+    """Label a message; without TEXT, print its label. `bough search --label` finds it."""
     with locator.existing() as store:
         id = message_id(store, name)
         if words or remove:

@@ -1,4 +1,4 @@
-"""`bough conversations list`: the trees of late, or a flat table with one row a conversation."""
+"""`bough conversations list`: recent trees, or a flat table with one row per conversation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from bough.cli.commands.tree import print_recent, tell_rest
+from bough.cli.commands.tree import note_omitted, print_recent
 from bough.cli.locate import Locator
 from bough.cli.options import Extent, examples, extent_options, json_option, store_options
 from bough.cli.output.console import print_json, print_lines
@@ -23,13 +23,13 @@ from bough.store import Store
         "bough conversations ls", "bough conversations ls --flat -n 50", "bough conversations ls --all --json"
     ),
 )
-@click.option("--flat", is_flag=True, help="A table, one row a conversation.")
+@click.option("--flat", is_flag=True, help="A table with one row per conversation.")
 @extent_options
 @json_option
 @store_options
 @click.pass_obj
 def command(locator: Locator, flat: bool, extent: Extent, as_json: bool) -> None:
-    """List conversations, the most recently active last, in the manner of git log."""
+    """List conversations as trees, the most recently active last."""
     with locator.existing() as store:
         if flat:
             print_flat(store, extent, as_json)
@@ -38,7 +38,7 @@ def command(locator: Locator, flat: bool, extent: Extent, as_json: bool) -> None
 
 
 def print_flat(store: Store, extent: Extent, as_json: bool) -> None:
-    """Writes a row for each of the most recently active trees."""
+    """Print a table of the most recently active trees."""
     rows = [summary(store, tree) for tree in store.outline(limit=extent.limit, subagents=extent.subagents)]
     if as_json:
         print_json([{**row, "updated": iso(row["updated"])} for row in rows])
@@ -49,23 +49,23 @@ def print_flat(store: Store, extent: Extent, as_json: bool) -> None:
             format_time(row["updated"]),
             row["messages"],
             row["branches"],
-            several(row["sessions"]),
+            last_of(row["sessions"]),
             row["title"],
         )
         for row in rows
     ]
     heads = ("ID", "LAST USED", "MESSAGES", "BRANCHES", "SESSION", "TITLE OR FIRST WORDS")
     print_lines(table(heads, cells, right=("MESSAGES", "BRANCHES")) if rows else (), from_end=True)
-    tell_rest(store.size(), len(rows), extent.subagents)
+    note_omitted(store.size(), len(rows), extent.subagents)
 
 
-def several(keys: list[str]) -> str:
-    """The last of some keys, and how many more there are."""
+def last_of(keys: list[str]) -> str:
+    """The last of `keys` and the number of the others: `cli:work +2`."""
     return keys[-1] + (f" +{len(keys) - 1}" if len(keys) > 1 else "") if keys else ""
 
 
 def summary(store: Store, tree: Tree[Headline]) -> dict[str, Any]:
-    """One conversation in a few words; its id is that of its newest message, where it can be continued."""
+    """A conversation as one row. Its id is that of its newest message, where it can be continued."""
     nodes = [below.node for _, below in tree.walk()]
     keys = list(dict.fromkeys(key for node in nodes for key in node.sessions))
     titles = [info.title for key in keys if (info := store.find_session(key)) and info.title]

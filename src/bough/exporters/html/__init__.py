@@ -1,7 +1,7 @@
-"""A single page that holds a whole conversation: every branch, in light and dark, without a network.
+"""A self-contained HTML page of a conversation with all branches, in a light and a dark theme.
 
-Nothing stored can run: Markdown is rendered without HTML, everything else is escaped, and the page's own policy allows
-its one script and its one style sheet, by their hashes, and nothing from outside.
+Stored content cannot run: Markdown is rendered without HTML, everything else is escaped, and the page's
+Content-Security-Policy allows only its own script and style sheet, by their hashes, and no network access.
 """
 
 from __future__ import annotations
@@ -12,28 +12,29 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from bough.exporters.headings import facts
+from bough.exporters.headings import overview
 from bough.exporters.html.blocks import article, text
-from bough.exporters.types import Exported
+from bough.exporters.types import ExportedConversation
 from bough.model import Node
 
 HERE = Path(__file__).parent
-WORDS = 80
+BRANCH_WORDS = 80
+"""Characters of a message that name a branch."""
 
 
-class Html:
+class HtmlExporter:
     extension = "html"
 
-    def write(self, told: Exported) -> Iterator[str]:
-        yield beginning(told)
-        on_path = {node.id for node in told.path}
-        for node in told.nodes:
-            yield article(node, told, hidden=node.id not in on_path)
-        yield f"{onward(told)}</main></div><script>{asset('page.js')}</script></body></html>\n"
+    def write(self, conversation: ExportedConversation) -> Iterator[str]:
+        yield page_start(conversation)
+        on_path = {node.id for node in conversation.path}
+        for node in conversation.nodes:
+            yield article(node, conversation, hidden=node.id not in on_path)
+        yield f"{continuation(conversation)}</main></div><script>{asset('page.js')}</script></body></html>\n"
 
 
-def beginning(told: Exported) -> str:
-    title, known = text(told.title), "".join(f"<span>{text(fact)}</span>" for fact in facts(told))
+def page_start(conversation: ExportedConversation) -> str:
+    title, details = text(conversation.title), "".join(f"<span>{text(fact)}</span>" for fact in overview(conversation))
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy()}">'
@@ -41,38 +42,40 @@ def beginning(told: Exported) -> str:
         '<meta name="referrer" content="no-referrer">'
         f"<title>{title}</title><style>{asset('page.css')}</style></head><body>"
         '<button id="theme" aria-label="Light or dark"></button><div class="page"><header>'
-        f'<h1 dir="auto">{title}</h1><p class="facts">{known}</p>{branches(told)}</header><main>\n'
+        f'<h1 dir="auto">{title}</h1><p class="facts">{details}</p>{branch_list(conversation)}</header><main>\n'
     )
 
 
-def branches(told: Exported) -> str:
-    """The ends of all branches, to go to."""
-    if len(told.leaves) < 2:
+def branch_list(conversation: ExportedConversation) -> str:
+    """The list of all branches, as buttons."""
+    if len(conversation.leaves) < 2:
         return ""
-    items = "".join(f"<li>{to(leaf, told)}</li>" for leaf in reversed(told.leaves))
-    return f'<details class="branches"><summary>{len(told.leaves)} branches</summary><ol>{items}</ol></details>'
+    items = "".join(f"<li>{branch_button(leaf, conversation)}</li>" for leaf in reversed(conversation.leaves))
+    return f'<details class="branches"><summary>{len(conversation.leaves)} branches</summary><ol>{items}</ol></details>'
 
 
-def to(leaf: Node, told: Exported) -> str:
-    """A branch is known by the words with which it begins."""
-    words = " ".join(told.beginning(leaf).message.text.split())[:WORDS] or leaf.role
+def branch_button(leaf: Node, conversation: ExportedConversation) -> str:
+    """The button of a branch, named by its first words."""
+    words = " ".join(conversation.branch_start(leaf).message.text.split())[:BRANCH_WORDS] or leaf.role
     return (
-        f'<button data-to="{text(leaf.id)}" aria-current="{str(leaf.id == told.head).lower()}">'
+        f'<button data-to="{text(leaf.id)}" aria-current="{str(leaf.id == conversation.head).lower()}">'
         f"<small>{text(leaf.id)}</small> <bdi>{text(words)}</bdi></button>"
     )
 
 
-def onward(told: Exported) -> str:
-    """The way on, where the dialog stops before the conversation does: after a rewind, or at a fork."""
-    following = told.children.get(told.head)
+def continuation(conversation: ExportedConversation) -> str:
+    """The button to the messages after the head, if there are any: after a rewind, or at a fork."""
+    following = conversation.children.get(conversation.head)
     if not following:
         return ""
-    words = "It goes on from here" + (f", in {len(following)} branches" if len(following) > 1 else "")
+    words = "Continue from here" + (f", in {len(following)} branches" if len(following) > 1 else "")
     button = f'<button data-to="{text(following[-1].id)}">{words} ↓</button>'
-    return f'<p class="onward" data-from="{text(told.head)}" hidden>{button}</p>'
+    return f'<p class="continuation" data-from="{text(conversation.head)}" hidden>{button}</p>'
 
 
 def policy() -> str:
+    """The Content-Security-Policy of the page."""
+
     def hashed(name: str) -> str:
         return f"'sha256-{b64encode(sha256(asset(name).encode()).digest()).decode()}'"
 
@@ -87,4 +90,4 @@ def asset(name: str) -> str:
     return (HERE / name).read_text("utf-8")
 
 
-EXPORTER = Html()
+EXPORTER = HtmlExporter()

@@ -1,5 +1,5 @@
 "use strict";
-// One dialog is shown at a time: the path to a message, and from there the newest branch to its end.
+// Shows one dialog at a time: the path to a message, and the newest branch below it.
 const articles = new Map();
 const children = new Map();
 for (const article of document.querySelectorAll("article")) {
@@ -9,9 +9,9 @@ for (const article of document.querySelectorAll("article")) {
   children.get(parent).push(article.dataset.id);
 }
 
-// Without a script the way on would lead nowhere.
-const onward = document.querySelector(".onward");
-if (onward) onward.hidden = false;
+// The button needs this script, so it is hidden without it.
+const continuation = document.querySelector(".continuation");
+if (continuation) continuation.hidden = false;
 
 function pathThrough(id) {
   const path = [];
@@ -26,7 +26,7 @@ function show(id, whole) {
   for (const [name, article] of articles) article.hidden = !shown.has(name);
   for (const button of document.querySelectorAll(".branches button"))
     button.setAttribute("aria-current", String(button.dataset.to === path.at(-1)));
-  if (onward) onward.hidden = path.at(-1) !== onward.dataset.from;
+  if (continuation) continuation.hidden = path.at(-1) !== continuation.dataset.from;
 }
 
 function move(article, by) {
@@ -59,11 +59,11 @@ document.addEventListener("click", (event) => {
   }
 });
 
-function follow() {
+function openLinked() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (!target || !target.dataset.id) return;
   if (target.hidden) show(target.dataset.id);
   target.scrollIntoView();
 }
-addEventListener("hashchange", follow);
-follow();
+addEventListener("hashchange", openLinked);
+openLinked();

@@ -1,4 +1,4 @@
-"""What was written in Markdown, as HTML in which nothing stored can run, load or lead astray."""
+"""Markdown as HTML in which stored content cannot run, load anything or disguise links."""
 
 from __future__ import annotations
 
@@ -7,38 +7,39 @@ from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from bough.exporters.headings import legible
+from bough.exporters.headings import displayable
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
-TOO_LONG_TO_COLOUR = 100_000
+MAX_HIGHLIGHTED = 100_000
+"""Characters of code that are highlighted at most."""
 LINKS = ("http://", "https://", "mailto:")
 
 
 def prose(text: str) -> str:
-    """Markdown as HTML. HTML in it is shown as text, pictures become links, other links than to the web are cut off."""
-    return f'<div class="prose" dir="auto">{_reader().render(legible(text))}</div>'
+    """Markdown as HTML. HTML in it is escaped, images become links, and only links to the web and to mail remain."""
+    return f'<div class="prose" dir="auto">{_parser().render(displayable(text))}</div>'
 
 
 def code(text: str, language: str = "") -> str:
-    """Code in its colours, where the language is known."""
-    return f'<pre class="code" dir="ltr"><code>{_coloured(legible(text), language)}</code></pre>'
+    """A code block, highlighted if the language is known."""
+    return f'<pre class="code" dir="ltr"><code>{_highlighted(displayable(text), language)}</code></pre>'
 
 
 @cache
-def _reader() -> MarkdownIt:
+def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    reader = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(["table", "strikethrough"])
-    reader.validateLink = lambda url: url.strip().lower().startswith(LINKS)  # type: ignore[method-assign]
-    reader.add_render_rule("fence", _fence)
-    reader.add_render_rule("code_block", _fence)
-    reader.add_render_rule("image", _picture)
-    reader.add_render_rule("link_open", _link)
-    reader.add_render_rule("th_open", _cell)
-    reader.add_render_rule("td_open", _cell)
-    return reader
+    parser = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(["table", "strikethrough"])
+    parser.validateLink = lambda url: url.strip().lower().startswith(LINKS)  # type: ignore[method-assign]
+    parser.add_render_rule("fence", _fence)
+    parser.add_render_rule("code_block", _fence)
+    parser.add_render_rule("image", _image)
+    parser.add_render_rule("link_open", _link)
+    parser.add_render_rule("th_open", _cell)
+    parser.add_render_rule("td_open", _cell)
+    return parser
 
 
 def _fence(_: object, tokens: Sequence[Any], at: int, *__: object) -> str:
@@ -47,28 +48,28 @@ def _fence(_: object, tokens: Sequence[Any], at: int, *__: object) -> str:
     )
 
 
-def _picture(_: object, tokens: Sequence[Any], at: int, *__: object) -> str:
-    # A picture from the web would tell its server who reads this, and when.
-    address, words = str(tokens[at].attrs.get("src", "")), tokens[at].content or "picture"
+def _image(_: object, tokens: Sequence[Any], at: int, *__: object) -> str:
+    # Loading an image from the web would reveal the reader to its server.
+    address, words = str(tokens[at].attrs.get("src", "")), tokens[at].content or "image"
     return f'<a rel="noopener noreferrer nofollow" href="{escape(address)}">{escape(words)}</a>'
 
 
 def _link(self: Any, tokens: Sequence[Any], at: int, options: Any, env: MutableMapping[str, Any]) -> str:
     tokens[at].attrSet("rel", "noopener noreferrer nofollow")
-    made: str = self.renderToken(tokens, at, options, env)
-    return made
+    html: str = self.renderToken(tokens, at, options, env)
+    return html
 
 
 def _cell(self: Any, tokens: Sequence[Any], at: int, options: Any, env: MutableMapping[str, Any]) -> str:
-    # The policy of the page allows no styles but its own.
+    # The policy of the page forbids inline styles.
     if style := str(tokens[at].attrs.pop("style", "")):
         tokens[at].attrSet("class", style.removeprefix("text-align:"))
-    made: str = self.renderToken(tokens, at, options, env)
-    return made
+    html: str = self.renderToken(tokens, at, options, env)
+    return html
 
 
-def _coloured(text: str, language: str) -> str:
-    if not language or len(text) > TOO_LONG_TO_COLOUR:
+def _highlighted(text: str, language: str) -> str:
+    if not language or len(text) > MAX_HIGHLIGHTED:
         return escape(text)
     from pygments import format
     from pygments.formatters import HtmlFormatter
@@ -79,7 +80,7 @@ def _coloured(text: str, language: str) -> str:
         lexer = get_lexer_by_name(language, stripnl=False)
     except ClassNotFound:
         return escape(text)
-    tokens = list(lexer.get_tokens(f"{text}\n"))  # some lexers lose a last line that does not end
+    tokens = list(lexer.get_tokens(f"{text}\n"))  # some lexers drop a last line without a newline
     if "".join(words for _, words in tokens).splitlines() != text.splitlines():
         return escape(text)
     return str(format(tokens, HtmlFormatter(nowrap=True))).removesuffix("\n")
