@@ -1,4 +1,4 @@
-"""`bough` as a user runs it: a process, its streams and its exit status."""
+"""`bough` as a subprocess: arguments, streams and exit status."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Done:
 
 @dataclass
 class Shell:
-    """A directory, a home and a store of its own."""
+    """Runs `bough` with an own working directory, home and store."""
 
     directory: Path
     db: Path

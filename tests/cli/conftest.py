@@ -11,7 +11,7 @@ from tests.cli.history import fill
 
 @pytest.fixture
 def sh(tmp_path: Path) -> Shell:
-    """Runs `bough` in a directory of its own, on an empty store."""
+    """Runs `bough` in an own directory, on an empty store."""
     return Shell(tmp_path, tmp_path / "chats.db")
 
 
@@ -23,7 +23,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, st
 
 @pytest.fixture
 def ids(filled: tuple[Path, dict[str, str]]) -> dict[str, str]:
-    """The ids of the messages of the history, by what they are."""
+    """The ids of the messages of the history, by short names."""
     return filled[1]
 
 

@@ -1,4 +1,4 @@
-"""A history such as a user has after a while: branches, tools, subagents, turns that broke off, and hostile text."""
+"""A realistic history: branches, tools, subagents, interrupted and failed turns, and hostile text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DAY = 86_400 * SECONDS
 
 
 class Clock:
-    """Goes a second at a time, from where it is put."""
+    """Advances by one second per call."""
 
     def __init__(self) -> None:
         self.start = time.time_ns() // 1000
@@ -32,7 +32,7 @@ class Clock:
 
 
 def fill(where: Path | str, **more: Any) -> dict[str, str]:
-    """Writes it; the ids of the messages that tests speak of, by what they are."""
+    """Write the history to a store; returns the ids of its messages by short names."""
     clock = Clock()
     clock.days_ago(45)
     with bough.connect(where, clock=clock, **more) as store:

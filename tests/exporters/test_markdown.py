@@ -32,7 +32,7 @@ def test_one_dialog_alone_has_no_branches(garden: Store) -> None:
     assert "Another branch" not in text
 
 
-def test_a_tool_call_is_folded_and_shows_its_arguments_and_its_answer(garden: Store) -> None:
+def test_a_tool_call_is_folded_with_its_arguments_and_result(garden: Store) -> None:
     text = markdown(garden, "cli:garden")
     assert "<details><summary>Call of measure</summary>" in text
     assert '"tree": "oak"' in text
@@ -63,7 +63,7 @@ def test_text_that_utf_8_cannot_hold_is_written_all_the_same(store: Store) -> No
     assert "?\ufffd" in markdown(store, id).encode("utf-8").decode()
 
 
-def test_everything_is_gathered_once_a_tree(garden: Store) -> None:
+def test_every_tree_is_collected_once(garden: Store) -> None:
     garden.session("cli:other").save_turn([user("Another tree"), assistant("yes")])
     collected = [collect(garden, id) for id in conversation_heads(garden)]
     assert [one.title for one in collected] == ["How old is the oak?", "Another tree"]

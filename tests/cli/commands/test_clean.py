@@ -16,7 +16,7 @@ from tests.cli.history import stored_ids
 from tests.cli.terminal import spawn
 
 
-def test_cleaning_shows_then_asks_then_trashes(kept: Shell, ids: dict[str, str]) -> None:
+def test_old_conversations_are_listed_then_confirmed_then_trashed(kept: Shell, ids: dict[str, str]) -> None:
     unasked = kept("conversations", "clean")
     assert unasked.status == 5
     assert "cli:notes" in unasked.out
@@ -33,7 +33,7 @@ def test_cleaning_shows_then_asks_then_trashes(kept: Shell, ids: dict[str, str])
     assert kept("restore", "cli:notes").status == 0
 
 
-def test_cleaning_takes_what_no_session_knows_too(kept: Shell, ids: dict[str, str]) -> None:
+def test_old_trees_without_a_session_are_trashed_too(kept: Shell, ids: dict[str, str]) -> None:
     with bough.connect(kept.db) as store:
         forked = store.save_messages([Save(user("in a fork"))])[0]
         store.fork(forked, "cli:forked")
@@ -49,7 +49,7 @@ def test_cleaning_takes_what_no_session_knows_too(kept: Shell, ids: dict[str, st
     assert kept("restore", ids["loose"]).out == f"Restored {ids['loose']}: 1 message.\n"
 
 
-def test_how_old_is_old_comes_from_flags_or_the_configuration(kept: Shell, tmp_path: Path) -> None:
+def test_the_age_comes_from_options_or_the_configuration(kept: Shell, tmp_path: Path) -> None:
     def found(*words: str) -> set[str]:
         return {one["session"] for one in json.loads(kept("clean", "--dry-run", "--json", *words).out)}
 
@@ -71,7 +71,7 @@ def test_the_trash_is_emptied_only_on_demand(kept: Shell, ids: dict[str, str]) -
     assert kept("restore", ids["loose"]).status == 3
 
 
-def test_cleaning_asks_and_no_means_no(kept: Shell, ids: dict[str, str]) -> None:
+def test_nothing_changes_without_a_confirmation(kept: Shell, ids: dict[str, str]) -> None:
     child = spawn(kept, "clean")
     child.expect("cli:notes")
     child.expect(re.escape("Move 1 conversation to the trash? [y/N]"))

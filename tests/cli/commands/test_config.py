@@ -1,4 +1,4 @@
-"""`bough config`, as a user runs it."""
+"""`bough config`: settings with their origins, changes, and mistakes in the file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_every_setting_is_shown_with_its_origin(sh: Shell, file: Path) -> None:
     assert "sesame" not in out
 
 
-def test_what_nobody_settled_is_shown_as_it_was_found_out(sh: Shell, tmp_path: Path) -> None:
+def test_settings_without_a_value_show_the_effective_one(sh: Shell, tmp_path: Path) -> None:
     def shown(**more: str) -> dict[str, tuple[object, str]]:
         settings = json.loads(sh("config", "--json", **more).out)
         return {one["key"]: (one["value"], one["origin"]) for one in settings}
@@ -65,8 +65,8 @@ def test_a_mistake_is_one_line_with_a_suggestion(sh: Shell, file: Path) -> None:
     file.write_text("[run]\nmodle = 'x'\n")
     done = sh("config")
     assert (done.status, done.out) == (STATUSES["config"], "")
-    told = f"bough: {file}:2: 'run.modle' is not a key of the configuration. Did you mean 'run.model'?\n"
-    assert done.err == told
+    message = f"bough: {file}:2: 'run.modle' is not a key of the configuration. Did you mean 'run.model'?\n"
+    assert done.err == message
     missing = sh("--config", "nowhere.toml", "config")
     assert missing.status == STATUSES["config"]
     assert "There is no file" in missing.err
@@ -81,7 +81,7 @@ def test_a_value_is_set(sh: Shell, file: Path) -> None:
     assert "whole number" in done.err
 
 
-def test_the_editor_opens_a_file_that_explains_itself_and_mistakes_are_told(sh: Shell, file: Path) -> None:
+def test_the_editor_opens_a_commented_file_and_mistakes_are_reported(sh: Shell, file: Path) -> None:
     assert sh("config", "edit", EDITOR="true").status == 0
     assert "[run]" in file.read_text()
     done = sh("config", "edit", EDITOR="sh -c 'echo nonsense = 1 > \"$0\"'")

@@ -11,7 +11,7 @@ import bough
 from tests.cli.bough_process import Shell
 
 
-def test_where_the_store_is_and_who_says_so(kept: Shell, tmp_path: Path) -> None:
+def test_path_prints_the_store_and_its_origin(kept: Shell, tmp_path: Path) -> None:
     done = kept("db", "path")
     assert (done.out, done.err) == (f"{kept.db}\n", "(from $BOUGH_DB)\n")
     assert json.loads(kept("db", "path", "--json").out) == {"path": str(kept.db), "from": "$BOUGH_DB", "exists": True}
@@ -51,7 +51,7 @@ def test_a_backup_is_a_store_and_never_overwrites(kept: Shell, tmp_path: Path) -
     assert Path(made["path"]).stat().st_size == made["bytes"]
 
 
-def test_vacuum_and_migrate_say_what_they_did(kept: Shell) -> None:
+def test_vacuum_and_migrate_report_their_results(kept: Shell) -> None:
     assert "→" in kept("db", "vacuum").err
     sizes = json.loads(kept("db", "vacuum", "--json").out)
     assert sizes["bytes_after"] > 0
@@ -59,14 +59,14 @@ def test_vacuum_and_migrate_say_what_they_did(kept: Shell) -> None:
     assert "schema" in kept("db", "migrate").err
 
 
-def test_upkeep_of_what_is_not_there_is_an_error(sh: Shell) -> None:
+def test_maintenance_of_a_missing_store_is_an_error(sh: Shell) -> None:
     for verb in ("verify", "backup", "vacuum", "migrate"):
         assert sh("db", verb).status == 3
     assert not sh.db.exists()
     assert "does not exist yet" in sh("db", "path").err
 
 
-def test_a_store_on_a_server_is_made_and_looked_after(sh: Shell, postgres: str, namespace: str) -> None:
+def test_a_store_on_a_server_is_created_verified_and_vacuumed(sh: Shell, postgres: str, namespace: str) -> None:
     url = f"{postgres}?namespace={namespace}"
     assert json.loads(sh("db", "init", "--db", url, "--json").out) == {"path": url, "distributed": []}
     assert sh("db", "verify", "--db", url).status == 0
@@ -74,7 +74,7 @@ def test_a_store_on_a_server_is_made_and_looked_after(sh: Shell, postgres: str, 
     assert sh("conversations", "list", "--db", url).status == 0
 
 
-def test_a_server_without_the_extension_says_why_it_is_not_distributed(sh: Shell, postgres: str) -> None:
+def test_a_server_without_the_extension_reports_why_it_is_not_distributed(sh: Shell, postgres: str) -> None:
     done = sh("db", "init", "--distributed", "--db", postgres)
     assert done.status != 0
     assert "no Citus extension" in done.err
@@ -87,7 +87,7 @@ def test_a_file_cannot_be_distributed(sh: Shell) -> None:
     assert "is a file" in done.err
 
 
-def test_a_backup_of_a_server_says_how_it_is_made(sh: Shell, postgres: str) -> None:
+def test_a_backup_of_a_server_names_pg_dump(sh: Shell, postgres: str) -> None:
     done = sh("db", "backup", "copy.db", "--db", postgres)
     assert done.status != 0
     assert "pg_dump" in done.err
@@ -112,7 +112,7 @@ def test_copying_again_brings_only_what_is_new(kept: Shell) -> None:
     assert json.loads(kept("db", "copy", "chats.db", "copy.db", "--json").out)["messages"] == 2
 
 
-def test_a_copy_that_was_damaged_is_not_called_verified(kept: Shell) -> None:
+def test_a_damaged_copy_is_not_verified(kept: Shell) -> None:
     with bough.connect(kept.db) as store:
         store.session("cli:new").save_turn([bough.user("oak " * 10_000), bough.assistant("long")])
     assert kept("db", "copy", "chats.db", "copy.db").status == 0
@@ -125,7 +125,7 @@ def test_a_copy_that_was_damaged_is_not_called_verified(kept: Shell) -> None:
     assert "Verified" not in again.err
 
 
-def test_a_source_that_is_not_there_makes_no_file(sh: Shell) -> None:
+def test_a_missing_source_creates_no_file(sh: Shell) -> None:
     done = sh("db", "copy", "nowhere.db", "copy.db")
     assert done.status != 0
     assert "no store at 'nowhere.db'" in done.err

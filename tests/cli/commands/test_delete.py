@@ -11,7 +11,7 @@ from tests.cli.history import stored_ids
 
 
 @pytest.mark.parametrize("words", [("conversation", "delete"), ("convo", "rm"), ("delete",)])
-def test_a_message_that_others_follow_is_refused_and_cascade_is_named(
+def test_a_message_with_descendants_is_refused_and_cascade_is_named(
     kept: Shell, ids: dict[str, str], words: tuple[str, ...]
 ) -> None:
     before = stored_ids(kept)
@@ -29,7 +29,7 @@ def test_a_leaf_and_a_session_are_deleted_by_their_names(kept: Shell, ids: dict[
     assert json.loads(kept("restore", "telegram:42", "--json").out)[0]["messages"][0] == ids["hostile"]
 
 
-def test_if_one_of_several_is_not_there_none_is_deleted(kept: Shell, ids: dict[str, str]) -> None:
+def test_if_one_of_several_is_missing_none_is_deleted(kept: Shell, ids: dict[str, str]) -> None:
     done = kept("delete", ids["loose"], "nnnnnn")
     assert done.status == 3
     assert "Nothing was deleted." in done.err

@@ -22,7 +22,7 @@ from tests.cli.terminal import COLOURS, seen
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("conversations",), "No messages found."),
         (("convo", "ls", "--flat"), "No messages found."),
@@ -35,14 +35,14 @@ from tests.cli.terminal import COLOURS, seen
         (("export", "--all"), "There is nothing to export."),
     ],
 )
-def test_an_empty_store_says_so_and_no_file_is_made(sh: Shell, words: tuple[str, ...], said: str) -> None:
+def test_an_empty_store_is_reported_and_no_file_is_created(sh: Shell, words: tuple[str, ...], message: str) -> None:
     done = sh(*words)
     assert (done.status, done.out) == (0, "")
-    assert said in done.err
+    assert message in done.err
     assert not sh.db.exists()
 
 
-def test_looking_makes_no_directory_and_a_home_that_cannot_be_written_is_one_line(sh: Shell) -> None:
+def test_reading_creates_no_directory_and_an_unwritable_home_is_one_line(sh: Shell) -> None:
     elsewhere = {"BOUGH_DB": "", "XDG_DATA_HOME": str(sh.directory / "data")}
     assert sh("tree", **elsewhere).status == 0
     assert not (sh.directory / "data").exists()
@@ -56,7 +56,7 @@ def test_looking_makes_no_directory_and_a_home_that_cannot_be_written_is_one_lin
     assert "--db" in done.err
 
 
-def test_a_file_that_was_named_and_is_not_there_is_not_made(sh: Shell, tmp_path: Path) -> None:
+def test_a_missing_file_is_not_created(sh: Shell, tmp_path: Path) -> None:
     for words in (("convo", "ls"), ("tree",), ("search", "x"), ("delete", "a1b2c3")):
         done = sh("--db", "typo.db", *words)
         assert done.status == 3
@@ -64,7 +64,7 @@ def test_a_file_that_was_named_and_is_not_there_is_not_made(sh: Shell, tmp_path:
     assert not (tmp_path / "typo.db").exists()
 
 
-def test_files_of_other_sorts_are_one_clear_line(sh: Shell, tmp_path: Path) -> None:
+def test_files_that_are_no_store_are_one_line(sh: Shell, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("not a database, only some words that somebody wrote\n" * 50)
     (tmp_path / "empty").mkdir()
     for name, status in (("notes.txt", (5, 30, 32)), ("empty", (30,))):
@@ -77,7 +77,7 @@ def test_files_of_other_sorts_are_one_clear_line(sh: Shell, tmp_path: Path) -> N
 
 @pytest.fixture
 def read_only(kept: Shell, tmp_path: Path) -> Iterator[Shell]:
-    """The history, where it cannot be written. Modes mean nothing to root, so root gets a disk that is read-only."""
+    """The history on a read-only store. Root ignores file modes, so root gets a read-only mount."""
     disk = tmp_path / "disk"
     disk.mkdir()
     sh = Shell(tmp_path, disk / "chats.db")
@@ -96,7 +96,7 @@ def read_only(kept: Shell, tmp_path: Path) -> Iterator[Shell]:
     subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
-def test_a_store_that_cannot_be_written_is_read_and_not_changed(read_only: Shell, ids: dict[str, str]) -> None:
+def test_a_read_only_store_is_read_and_not_changed(read_only: Shell, ids: dict[str, str]) -> None:
     assert ids["metres"] in read_only("convo", "ls").out
     assert ids["hornbeam"] in read_only("show", "cli:garden").out
     refused = read_only("delete", ids["loose"])
@@ -133,21 +133,21 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("line", COMMANDS, ids=ascii)
-def test_nothing_stored_can_speak_to_the_terminal(hostile: Shell, line: str) -> None:
+def test_no_stored_escape_reaches_the_terminal(hostile: Shell, line: str) -> None:
     shown = COLOURS.sub("", seen(hostile, *line.split(" "), PAGER="cat"))
     assert shown.strip()
     assert not re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", shown)
     assert "\x1b" not in shown
 
 
-def test_commands_say_on_a_server_what_they_say_on_a_file(kept: Shell, postgres: str, namespace: str) -> None:
+def test_output_on_a_server_equals_output_on_a_file(kept: Shell, postgres: str, namespace: str) -> None:
     on_server = fill(postgres, namespace=namespace)
 
     def server(*words: str) -> Done:
         return kept("--db", postgres, *words, BOUGH_NAMESPACE=namespace)
 
     def shape(done: Done) -> tuple[int, str, str]:
-        """What was said, but for the ids and the times."""
+        """Status and output with ids and times masked."""
         return done.status, *(re.sub(r"\b[0-9a-z]{6}\b|\d\d:\d\d", "_", text) for text in (done.out, done.err))  # type: ignore[return-value]
 
     for line in ("ls --subagents", "show cli:garden --tools", "search oak"):
@@ -165,7 +165,7 @@ def test_commands_say_on_a_server_what_they_say_on_a_file(kept: Shell, postgres:
     assert nowhere.err.count("\n") == 1
 
 
-def test_a_server_that_is_not_there_is_one_line(sh: Shell) -> None:
+def test_an_unreachable_server_is_one_line(sh: Shell) -> None:
     done = sh("conversations", "list", "--db", "postgresql://nobody:secret@127.0.0.1:1/none")
     assert done.status != 0
     assert "cannot be reached" in done.err

@@ -1,4 +1,4 @@
-"""`bough export`: everything, in every format, and never over a file that is there."""
+"""`bough export`: every format, directories and pipes, and no file overwritten."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 def test_jsonl_keeps_every_message_once_with_its_place(kept: Shell, ids: dict[str, str]) -> None:
     def messages(*words: str) -> list[dict[str, Any]]:
-        told = [json.loads(line) for line in kept("export", *words).out.splitlines()]
-        assert [kind for one in told for kind in ("session", "turn") if kind in one]
-        return [one for one in told if "role" in one]
+        records = [json.loads(line) for line in kept("export", *words).out.splitlines()]
+        assert [kind for one in records for kind in ("session", "turn") if kind in one]
+        return [one for one in records if "role" in one]
 
     path = messages(ids["hornbeam"])
     assert [one["id"] for one in path][-2:] == [ids["ash"], ids["hornbeam"]]
@@ -33,7 +33,7 @@ def test_jsonl_keeps_every_message_once_with_its_place(kept: Shell, ids: dict[st
 
 
 @pytest.mark.parametrize("name", sorted(set(names()) - {"bough.jsonl"}))
-def test_every_wire_format_is_json_and_says_what_it_lost(kept: Shell, ids: dict[str, str], name: str) -> None:
+def test_every_wire_format_is_json_and_reports_losses(kept: Shell, ids: dict[str, str], name: str) -> None:
     done = kept("export", ids["hornbeam"], "-f", name)
     assert done.status == 0, done.err
     assert json.loads(done.out)
@@ -41,7 +41,7 @@ def test_every_wire_format_is_json_and_says_what_it_lost(kept: Shell, ids: dict[
         assert kept("export", ids["hornbeam"], "-f", name, "--strict").status == 8
 
 
-def test_people_get_markdown_and_html(kept: Shell, ids: dict[str, str], tmp_path: Path) -> None:
+def test_markdown_html_and_atif_are_written(kept: Shell, ids: dict[str, str], tmp_path: Path) -> None:
     assert "Take hornbeam." in kept("export", "cli:garden", "--format", "md").out
     done = kept("export", "cli:garden", "-f", "html", "-o", "talk.html")
     assert (done.out, done.err) == ("", "Wrote talk.html\n")
@@ -51,7 +51,7 @@ def test_people_get_markdown_and_html(kept: Shell, ids: dict[str, str], tmp_path
     assert json.loads(kept("export", "cli:garden", "-f", "atif").out)
 
 
-def test_a_file_that_is_there_is_left_alone(kept: Shell, ids: dict[str, str], tmp_path: Path) -> None:
+def test_an_existing_file_is_not_replaced_without_force(kept: Shell, ids: dict[str, str], tmp_path: Path) -> None:
     before = kept.db.read_bytes()
     done = kept("export", ids["oaks"], "-o", str(kept.db))
     assert done.status == 5
@@ -78,7 +78,7 @@ def test_a_failed_export_leaves_no_file(kept: Shell, ids: dict[str, str], tmp_pa
     assert not list(tmp_path.glob("x.json*"))
 
 
-def test_everything_goes_into_a_directory_that_stands_after_all(kept: Shell) -> None:
+def test_the_directory_after_all_receives_everything(kept: Shell) -> None:
     assert kept("export", "--all", "pages", "-f", "html").status == 0
     assert len(list((kept.directory / "pages").glob("*.html"))) == 5
     assert kept("export", "--all", "backup").status == 0
@@ -88,21 +88,21 @@ def test_everything_goes_into_a_directory_that_stands_after_all(kept: Shell) -> 
     assert "one place" in twice.err
 
 
-def test_of_an_empty_store_no_file_is_written(sh: Shell, tmp_path: Path) -> None:
+def test_an_empty_store_writes_no_file(sh: Shell, tmp_path: Path) -> None:
     done = sh("export", "--all", "pages", "-f", "html")
     assert (done.status, done.err) == (0, "There is nothing to export.\n")
     assert not (tmp_path / "pages").exists()
 
 
-def test_pictures_are_base64_where_a_program_is_given_bytes(sh: Shell) -> None:
+def test_bytes_are_base64_in_json(sh: Shell) -> None:
     talk = Talk(sh)
     (sh.directory / "dot.png").write_bytes(PNG)
     reply = talk.ask("run", "-m", talk.script("A dot."), "-i", "dot.png", "What is it?")
-    told = json.loads(sh("export", reply, "-f", "bedrock").out)
-    assert base64.b64decode(told[0]["content"][0]["image"]["source"]["bytes"]) == PNG
+    payload = json.loads(sh("export", reply, "-f", "bedrock").out)
+    assert base64.b64decode(payload[0]["content"][0]["image"]["source"]["bytes"]) == PNG
 
 
-def test_an_export_through_a_link_or_into_a_pipe_leaves_them_what_they_are(kept: Shell, ids: dict[str, str]) -> None:
+def test_links_and_pipes_are_written_through_and_not_replaced(kept: Shell, ids: dict[str, str]) -> None:
     link, real = kept.directory / "link.jsonl", kept.directory / "real.jsonl"
     real.write_text("old")
     link.symlink_to(real)

@@ -7,7 +7,7 @@ import json
 from tests.cli.bough_process import Shell
 
 
-def test_a_fork_is_a_name_that_stands_at_any_message(kept: Shell, ids: dict[str, str]) -> None:
+def test_a_fork_is_a_new_session_at_any_message(kept: Shell, ids: dict[str, str]) -> None:
     done = kept("fork", ids["metres"], "--session", "shorter", "--title", "Plan B")
     assert done.out == "cli:shorter\n"
     assert f"Its head is {ids['metres']}" in done.err

@@ -1,4 +1,4 @@
-"""`bough import`, as a user runs it."""
+"""`bough import`: reports, repeated imports, dry runs, damaged files, stdin and --watch."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def chats(tmp_path: Path) -> Path:
     return path
 
 
-def test_it_says_what_it_brought_in_and_what_it_skipped(sh: Shell, chats: Path) -> None:
+def test_imported_and_skipped_conversations_are_counted(sh: Shell, chats: Path) -> None:
     done = sh("import", "chats.jsonl")
     assert done.status == 0
     assert done.out == "OpenAI-style chats: 2 conversations (2 new), added 4 messages, skipped 1  chats.jsonl\n"
@@ -42,7 +42,7 @@ def test_it_says_what_it_brought_in_and_what_it_skipped(sh: Shell, chats: Path) 
         assert len(store.sessions()) == 2
 
 
-def test_importing_again_says_that_all_is_known(sh: Shell, chats: Path) -> None:
+def test_a_repeated_import_adds_only_what_is_new(sh: Shell, chats: Path) -> None:
     sh("import", "chats.jsonl")
     again = sh("import", "chats.jsonl")
     assert (again.status, "2 known), added 0 messages" in again.out) == (0, True)
@@ -67,7 +67,7 @@ def test_a_dry_run_writes_nothing(sh: Shell, chats: Path) -> None:
     assert "would add 4 messages" in sh("import", "--dry-run", "chats.jsonl").out
 
 
-def test_the_summary_is_data_too(sh: Shell, chats: Path) -> None:
+def test_the_result_is_json_when_asked(sh: Shell, chats: Path) -> None:
     (one,) = json.loads(sh("import", "--json", "chats.jsonl").out)
     assert (one["source"], one["conversations"], one["new"], one["messages"]) == (
         "openai-chat", 2, 2, {"added": 4, "known": 0},
@@ -83,7 +83,7 @@ def test_what_was_deleted_comes_back_only_when_asked(sh: Shell, chats: Path) -> 
     assert "(1 new, 1 known), added 2 messages" in sh("import", "--again", "chats.jsonl").out
 
 
-def test_nothing_found_is_said_and_is_an_error(sh: Shell, tmp_path: Path) -> None:
+def test_nothing_found_is_an_error(sh: Shell, tmp_path: Path) -> None:
     (tmp_path / "empty.jsonl").write_text("{}\n")
     done = sh("import", "--from", "openai-chat", "empty.jsonl")
     assert done.status == STATUSES["import"]
@@ -111,7 +111,7 @@ def test_a_directory_of_exports_and_a_zip_and_stdin_are_read(sh: Shell, chats: P
     assert "1 known" in sh("import", "--from", "openai-chat", "chats.zip").out
 
 
-def test_without_a_path_it_says_what_there_is(sh: Shell) -> None:
+def test_without_a_path_the_sources_are_listed(sh: Shell) -> None:
     done = sh("import")
     assert done.status == 0
     assert "bough import PATH" in done.err
@@ -119,7 +119,7 @@ def test_without_a_path_it_says_what_there_is(sh: Shell) -> None:
 
 
 @pytest.mark.parametrize("sample", {sample.source: sample for sample in SAMPLES}.values(), ids=str)
-def test_on_a_terminal_a_bar_goes_along_with_the_reading(sh: Shell, tmp_path: Path, sample: Sample) -> None:
+def test_a_progress_bar_on_a_terminal_changes_no_result(sh: Shell, tmp_path: Path, sample: Sample) -> None:
     (tmp_path / "sample").mkdir()
     path = sample.make(tmp_path / "sample")
     child = pexpect.spawn(
@@ -133,7 +133,7 @@ def test_on_a_terminal_a_bar_goes_along_with_the_reading(sh: Shell, tmp_path: Pa
         assert sum(1 for _ in store.list_messages()) == sample.messages
 
 
-def test_a_watched_file_brings_in_what_is_appended(sh: Shell, chats: Path) -> None:
+def test_appended_conversations_of_a_watched_file_are_imported(sh: Shell, chats: Path) -> None:
     words = [sys.executable, "-m", "bough", "import", "--watch", "chats.jsonl"]
     environment = sh.environment | {"PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(
@@ -152,7 +152,7 @@ def test_a_watched_file_brings_in_what_is_appended(sh: Shell, chats: Path) -> No
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=str)
-def test_a_dry_run_foresees_what_an_import_adds(sample: Sample, tmp_path: Path) -> None:
+def test_a_dry_run_counts_what_an_import_adds(sample: Sample, tmp_path: Path) -> None:
     path = sample.make(tmp_path)
     with bough.connect(":memory:") as store:
         expected = ImportRun(store, dry_run=True).read(detect(path), path, lambda *_: None)

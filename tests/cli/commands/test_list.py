@@ -34,7 +34,7 @@ def test_conversations_are_drawn_as_trees_with_the_most_recently_active_last(kep
     assert "[failed] This fails" in done.out
 
 
-def test_subagents_are_folded_and_said_to_be(kept: Shell) -> None:
+def test_subagents_are_omitted_and_counted(kept: Shell) -> None:
     done = kept("convo", "ls")
     assert "Review the plan" not in done.out
     assert done.err == "1 run of subagents not shown; --subagents shows them.\n"
@@ -43,7 +43,7 @@ def test_subagents_are_folded_and_said_to_be(kept: Shell) -> None:
     assert unfolded.err == ""
 
 
-def test_a_list_has_many_names(kept: Shell) -> None:
+def test_a_list_has_aliases(kept: Shell) -> None:
     listed = kept("conversations", "list").out
     for words in ("conversation ls", "convo list", "conversations", "conv -n 20", "convos", "ls", "tree"):
         assert kept(*words.split()).out == listed

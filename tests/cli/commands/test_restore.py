@@ -8,7 +8,7 @@ from tests.cli.bough_process import Shell
 from tests.cli.history import stored_ids
 
 
-def test_what_is_deleted_says_how_it_comes_back_and_does(kept: Shell, ids: dict[str, str]) -> None:
+def test_a_deleted_subtree_is_restored_by_the_named_command(kept: Shell, ids: dict[str, str]) -> None:
     before = stored_ids(kept)
     done = kept("conversation", "delete", "--cascade", ids["metres"])
     assert done.status == 0
@@ -24,9 +24,7 @@ def test_what_is_deleted_says_how_it_comes_back_and_does(kept: Shell, ids: dict[
     assert stored_ids(kept) == before
 
 
-def test_what_was_deleted_comes_back_by_the_beginning_of_an_id_or_a_short_name(
-    kept: Shell, ids: dict[str, str]
-) -> None:
+def test_entries_are_restored_by_id_prefix_or_short_name(kept: Shell, ids: dict[str, str]) -> None:
     kept("delete", ids["loose"])
     kept("delete", "notes")
     done = kept("restore", ids["loose"][:5], "notes", "nowhere")

@@ -7,7 +7,7 @@ import json
 from tests.cli.bough_process import Shell
 
 
-def test_search_finds_words_and_says_where(kept: Shell, ids: dict[str, str]) -> None:
+def test_search_finds_words_with_filters_and_paging(kept: Shell, ids: dict[str, str]) -> None:
     done = kept("search", "oak")
     assert [line[:6] for line in done.out.splitlines()[::2]] == [ids["fine"], ids["picture"], ids["result"]]
     assert "telegram:42" in done.out

@@ -12,7 +12,7 @@ from tests.cli.bough_process import Shell
 
 
 @pytest.mark.parametrize("words", [("show",), ("conversation", "print"), ("convo", "view"), ("conversations", "show")])
-def test_a_dialog_is_printed_under_many_names(kept: Shell, ids: dict[str, str], words: tuple[str, ...]) -> None:
+def test_show_has_aliases(kept: Shell, ids: dict[str, str], words: tuple[str, ...]) -> None:
     done = kept(*words, ids["hornbeam"])
     assert (done.status, done.err) == (0, "")
     assert [line.split(" ·")[0] for line in done.out.splitlines() if " · " in line] == [
@@ -30,7 +30,7 @@ def test_the_end_of_a_dialog_and_the_last_one(kept: Shell, ids: dict[str, str]) 
     assert newest["messages"][-2]["blocks"][1]["name"] == "oak.png"
 
 
-def test_what_is_not_there_and_what_is_not_clear_are_different_errors(sh: Shell) -> None:
+def test_unknown_and_ambiguous_ids_are_different_errors(sh: Shell) -> None:
     with bough.connect(sh.db) as store:
         lone, *many = store.save_messages([Save(user("x")) for _ in range(3)])
         for id, new in zip(many, ("twin01", "twin02"), strict=True):

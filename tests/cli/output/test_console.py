@@ -23,7 +23,7 @@ from tests.cli.texts import ANY_TEXT, FORBIDDEN
 @given(
     st.recursive(ANY_TEXT | st.integers() | st.none(), lambda inner: st.lists(inner) | st.dictionaries(ANY_TEXT, inner))
 )
-def test_json_on_a_terminal_is_harmless_and_the_same(value: object) -> None:
+def test_json_on_a_terminal_is_safe_and_unchanged(value: object) -> None:
     text = json_text(value)
     assert json.loads(text) == value
     assert not FORBIDDEN & set(text)
@@ -42,7 +42,7 @@ def test_colours_and_relative_times_are_for_terminals(kept: Shell, ids: dict[str
     assert "ago" not in kept("sessions").out
 
 
-def test_what_does_not_fit_goes_through_the_pager(kept: Shell, tmp_path: Path) -> None:
+def test_long_output_goes_through_the_pager(kept: Shell, tmp_path: Path) -> None:
     pager = tmp_path / "pager"
     pager.write_text('#!/bin/sh\necho "PAGED: $LESS"\ncat\n')
     pager.chmod(0o755)
@@ -55,7 +55,7 @@ def test_what_does_not_fit_goes_through_the_pager(kept: Shell, tmp_path: Path) -
     assert "PAGED" not in seen(kept, "sessions", PAGER=str(pager))
 
 
-def test_an_output_that_cannot_be_written_is_one_line(kept: Shell, ids: dict[str, str]) -> None:
+def test_a_failed_write_is_one_line(kept: Shell, ids: dict[str, str]) -> None:
     def shell(line: str) -> tuple[int, str, str]:
         done = subprocess.run(
             ["bash", "-c", line.replace("bough", f"{sys.executable} -m bough", 1)],
@@ -73,7 +73,7 @@ def test_an_output_that_cannot_be_written_is_one_line(kept: Shell, ids: dict[str
     assert "subagents" not in shell("bough ls 2>&-")[1]
 
 
-def test_a_reader_that_goes_away_is_no_error_message(kept: Shell) -> None:
+def test_a_closed_pipe_is_no_error_message(kept: Shell) -> None:
     script = f"set -o pipefail; {sys.executable} -m bough export --all | true"
     done = subprocess.run(
         ["bash", "-c", script], env=kept.environment, cwd=kept.directory, capture_output=True, text=True, check=False

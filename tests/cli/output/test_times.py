@@ -14,11 +14,11 @@ from bough.errors import Invalid
      (15 * 86_400, "2w ago"),
      (70 * 86_400, "2mo ago"), (800 * 86_400, "2y ago"), (-500, "just now")],
 )  # fmt: skip
-def test_moments_are_relative_for_people(passed: int, said: str) -> None:
+def test_ages_are_relative(passed: int, said: str) -> None:
     assert ago(1_000_000_000_000_000, now=1_000_000_000 + passed) == said
 
 
-def test_moments_and_spans_are_read() -> None:
+def test_times_and_durations_are_parsed() -> None:
     assert iso(1_700_000_000_123_456) == "2023-11-14T22:13:20.123456Z"
     assert iso(None) is None
     seconds = {"30d": 2_592_000, "12h": 43_200, "2w": 1_209_600, "90m": 5400, "3": 259_200, "0.5h": 1800}

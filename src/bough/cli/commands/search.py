@@ -30,7 +30,7 @@ from bough.model import ROLES, Hit
 @click.option("--channel", metavar="NAME", help="Only in this channel: cli, discord, telegram …")
 @click.option("--role", type=click.Choice(list(ROLES)), help="Only messages of this role.")
 @click.option("--label", metavar="TEXT", help="Only messages with this label.")
-@click.option("--since", metavar="WHEN", help="From this time on: 2026-11-16, 2026-11-16T08:30, or 7d ago.")
+@click.option("--since", metavar="WHEN", help="From this time on: 2026-11-16, 2026-11-16T08:30, or an age such as 7d.")
 @click.option("--until", metavar="WHEN", help="Before this time.")
 @click.option("--best", is_flag=True, help="Order by relevance instead of time.")
 @click.option("--syntax", is_flag=True, help='WORDS is a query: AND, OR, NOT, "a phrase", prefix*.')

@@ -53,7 +53,7 @@ def command(
 
 
 def session_table(store: Store, sessions: list[SessionInfo], strays: Sequence[Tree[Headline]] = ()) -> Iterator[str]:
-    """A table of sessions, and of `strays`: trees without a session. Without a title, the last words stand in."""
+    """A table of sessions, and of `strays`: trees without a session. Sessions without a title show their last words."""
     heads = store.headlines([info.head_id for info in sessions if info.head_id])
     words = {head.id: head.words for head in heads}
     rows = [
