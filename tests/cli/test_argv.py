@@ -33,19 +33,19 @@ def test_version_and_help_are_printed_and_succeed(sh: Shell) -> None:
 @pytest.mark.parametrize(
     "words", [["why is the sky blue"], ["-n", "hi"], ["-c", "a1b2c3", "hi"], ["-G", "hi"], ["--", "tree"]]
 )
-def test_a_first_word_that_is_no_command_is_a_prompt(words: list[str]) -> None:
+def test_a_first_word_that_is_not_a_command_starts_a_prompt(words: list[str]) -> None:
     assert resolve(words, COMMANDS) == ["run", *words]
     assert resolve(["--db", "x.db", *words], COMMANDS) == ["--db", "x.db", "run", *words]
     assert resolve(["--db=x.db", *words], COMMANDS) == ["--db=x.db", "run", *words]
 
 
 @pytest.mark.parametrize("word", ["tre", "serach", "TREE", "conversatins", "list", "rm", "fokr", "version"])
-def test_a_near_miss_of_a_command_is_not_sent_to_a_model(word: str) -> None:
+def test_a_misspelt_command_is_not_sent_to_a_model(word: str) -> None:
     with pytest.raises(click.UsageError, match="did you mean"):
         resolve([word, "x"], COMMANDS)
 
 
-def test_a_command_stays_what_it_is() -> None:
+def test_a_command_line_with_a_command_is_unchanged() -> None:
     assert resolve(["tree", "-c"], COMMANDS) == ["tree", "-c"]
     assert resolve(["help", "tree"], COMMANDS) == ["tree", "--help"]
     assert resolve(["--help"], COMMANDS) == ["--help"]
@@ -73,7 +73,7 @@ def test_a_wrong_option_is_one_line_and_status_2(sh: Shell) -> None:
     assert done.err == "bough: No such option '--nonsense'. See `bough completion --help`.\n"
 
 
-def test_an_unknown_command_of_a_group_is_named_with_what_there_is(sh: Shell) -> None:
+def test_the_error_for_an_unknown_command_lists_the_commands(sh: Shell) -> None:
     done = sh("convo", "lits")
     assert done.status == 2
     assert "'lits' is not a command; did you mean 'list'?" in done.err
@@ -81,7 +81,9 @@ def test_an_unknown_command_of_a_group_is_named_with_what_there_is(sh: Shell) ->
     assert sh("db", "bogus").status == 2
 
 
-def test_the_store_is_the_named_one_then_the_nearest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_precedence_of_flag_variable_pointer_and_default_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
     monkeypatch.chdir(inner)
@@ -100,7 +102,7 @@ def test_the_store_is_the_named_one_then_the_nearest(tmp_path: Path, monkeypatch
     assert Locator("named.db").find().where == "named.db"
 
 
-def test_a_pointer_that_names_nothing_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pointer_without_a_store_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("BOUGH_DB", raising=False)
     (tmp_path / ".bough").write_text("")
@@ -108,13 +110,13 @@ def test_a_pointer_that_names_nothing_is_an_error(tmp_path: Path, monkeypatch: p
         Locator().find()
 
 
-def test_ctrl_c_while_bough_starts_is_no_traceback(sh: Shell, tmp_path: Path) -> None:
+def test_ctrl_c_during_startup_shows_no_traceback(sh: Shell, tmp_path: Path) -> None:
     (tmp_path / "click.py").write_text("raise KeyboardInterrupt")
     done = sh("ls", PYTHONPATH=str(tmp_path))
     assert (done.status, done.out, done.err) == (130, "", "")
 
 
-def test_nothing_heavy_is_imported_to_say_the_version_or_to_list(kept: Shell) -> None:
+def test_version_and_lists_import_nothing_heavy(kept: Shell) -> None:
     heavy = {"prompt_toolkit", "httpx2", "asyncio", "mcp", "psycopg", "sqlite3", "genai_prices"}
     for words, more in ((["--version"], {"click"}), (["ls"], set()), (["show"], set()), (["tree"], set())):
         script = f"import sys; from bough.cli import main; main({words!r}); print(*sys.modules, file=sys.stderr)"
@@ -124,7 +126,7 @@ def test_nothing_heavy_is_imported_to_say_the_version_or_to_list(kept: Shell) ->
         assert not (heavy | more) & set(done.stderr.split()), words
 
 
-def test_the_library_alone_says_what_the_command_line_needs(sh: Shell) -> None:
+def test_without_click_the_error_names_the_extra_to_install(sh: Shell) -> None:
     script = "import sys; sys.modules['click'] = None; from bough.cli import main; sys.exit(main(['ls']))"
     done = subprocess.run(
         [sys.executable, "-c", script], env=sh.environment, capture_output=True, text=True, check=False
@@ -140,7 +142,7 @@ def raising(error: BaseException) -> click.Command:
     return click.Command("x", callback=callback)
 
 
-def test_whatever_goes_wrong_is_one_line_and_a_status(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_error_is_one_line_and_a_status(capsys: pytest.CaptureFixture[str]) -> None:
     for error, status, said in (
         (
             ValueError("odd \x1b[2J"),
@@ -160,13 +162,13 @@ def test_whatever_goes_wrong_is_one_line_and_a_status(capsys: pytest.CaptureFixt
     assert run(raising(NotFound("no oak")), ["--json"]) == 2  # it has no such option
 
 
-def test_a_mistake_of_ours_can_be_traced(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_error_can_be_traced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BOUGH_TRACEBACK", "1")
     with pytest.raises(ValueError, match="odd"):
         run(raising(ValueError("odd")), [])
 
 
-def test_a_near_miss_is_asked_about(kept: Shell, ids: dict[str, str]) -> None:
+def test_a_misspelt_command_is_confirmed(kept: Shell, ids: dict[str, str]) -> None:
     child = spawn(kept, "serach", "mongolia")
     child.expect(re.escape("'serach' is not a command; did you mean `bough search`? [Y/n]"))
     child.sendline("")

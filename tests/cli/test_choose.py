@@ -46,21 +46,21 @@ def interrupted(session: Session, question: str, partial: str | None = None) -> 
     return turn.id
 
 
-def test_the_first_question_begins_a_conversation_named_after_the_directory(store: Store) -> None:
+def test_the_first_session_of_a_directory_has_its_name(store: Store) -> None:
     session = choose(store, Target(), HERE).session
     assert (session.key, session.info.directory) == ("cli:garden", HERE)
     assert choose(store, Target(), "/").session.key == "cli:default"
     assert choose(store, Target(), "/tmp/a b:c").session.key == "cli:a-b-c"
 
 
-def test_the_directory_continues_where_it_left_off(store: Store) -> None:
+def test_the_default_is_the_directorys_last_session(store: Store) -> None:
     talk(choose(store, Target(), HERE).session, "one")
     talk(choose(store, Target(), "/elsewhere").session, "other")
     assert choose(store, Target(), HERE).session.key == "cli:garden"
     assert choose(store, Target(last=True), HERE).session.key == "cli:garden"
 
 
-def test_new_begins_another_one_and_the_directory_goes_on_with_it(store: Store) -> None:
+def test_new_creates_a_session_that_becomes_the_directorys_last(store: Store) -> None:
     talk(choose(store, Target(), HERE).session, "one")
     fresh = choose(store, Target(new=True), HERE).session
     assert fresh.key.startswith("cli:garden-")
@@ -69,13 +69,13 @@ def test_new_begins_another_one_and_the_directory_goes_on_with_it(store: Store) 
     assert choose(store, Target(), HERE).session.key == fresh.key
 
 
-def test_asking_for_a_new_one_twice_makes_one_empty_session(store: Store) -> None:
+def test_new_reuses_an_empty_session(store: Store) -> None:
     talk(choose(store, Target(), HERE).session, "one")
     keys = {choose(store, Target(new=True), HERE).session.key for _ in range(3)}
     assert len(keys) == 1
 
 
-def test_a_new_one_is_not_the_one_that_somebody_else_has_just_begun(store: Store) -> None:
+def test_new_does_not_reuse_a_session_with_a_running_turn(store: Store) -> None:
     first = choose(store, Target(new=True), HERE).session
     with first.turn(user("still running")) as turn:
         assert choose(store, Target(new=True), HERE).session.key != first.key
@@ -121,14 +121,14 @@ def test_conversations_of_other_channels_are_continued_by_name_only(store: Store
     assert choose(store, Target(resume="claude-code:123"), HERE).session.key == "claude-code:123"
 
 
-def test_continuing_from_a_message_stays_in_the_session_that_stands_there(store: Store) -> None:
+def test_continuing_from_a_head_stays_in_its_session(store: Store) -> None:
     session = choose(store, Target(), HERE).session
     (_, reply) = talk(session, "one")
     chosen = choose(store, Target(after=reply), HERE)
     assert (chosen.session.key, chosen.note) == ("cli:garden", None)
 
 
-def test_continuing_from_where_somebody_else_stands_forks_too(store: Store) -> None:
+def test_continuing_from_the_head_of_another_channel_or_directory_forks(store: Store) -> None:
     for key, directory in (("telegram:7", None), ("cli:far", "/far"), ("subagent:critic:abc", HERE)):
         (_, reply) = talk(store.session(key, directory=directory), key)
         chosen = choose(store, Target(after=reply), HERE)
@@ -137,7 +137,7 @@ def test_continuing_from_where_somebody_else_stands_forks_too(store: Store) -> N
     assert choose(store, Target(resume=reply), HERE).session.key.startswith("cli:garden")  # not the subagent's
 
 
-def test_continuing_from_an_earlier_message_forks_and_says_so(store: Store) -> None:
+def test_continuing_from_an_earlier_message_forks_with_a_note(store: Store) -> None:
     session = store.session("cli:far", directory="/far", model="scripted:x", agent="critic")
     (_, reply) = talk(session, "one")
     talk(session, "two")
@@ -150,7 +150,7 @@ def test_continuing_from_an_earlier_message_forks_and_says_so(store: Store) -> N
     assert choose(store, Target(after=reply, session="branch"), HERE).session.key == "cli:branch"
 
 
-def test_resuming_by_any_message_resumes_the_conversation_and_not_the_message(store: Store) -> None:
+def test_resuming_any_message_resumes_its_session(store: Store) -> None:
     session = choose(store, Target(), HERE).session
     first, reply = talk(session, "one")
     talk(session, "two")
@@ -160,7 +160,7 @@ def test_resuming_by_any_message_resumes_the_conversation_and_not_the_message(st
         assert (chosen.session.key, chosen.note) == ("cli:garden", None), name
 
 
-def test_an_interrupted_turn_is_taken_up_again_or_built_upon(store: Store) -> None:
+def test_an_interrupted_turn_is_resumed_or_continued(store: Store) -> None:
     session = choose(store, Target(), HERE).session
     talk(session, "one")
     turn = interrupted(session, "two", "half an ans")
@@ -175,7 +175,7 @@ def test_an_interrupted_turn_is_taken_up_again_or_built_upon(store: Store) -> No
     assert built.unfinished is None
 
 
-def test_an_interrupted_turn_is_taken_up_beside_a_session_that_has_moved_on(store: Store) -> None:
+def test_an_interrupted_turn_is_resumed_in_a_fork_if_its_session_has_moved_on(store: Store) -> None:
     session = choose(store, Target(), HERE).session
     (_, reply) = talk(session, "one")
     turn = interrupted(session, "two", "half an ans")
@@ -187,7 +187,7 @@ def test_an_interrupted_turn_is_taken_up_beside_a_session_that_has_moved_on(stor
     assert [node.message.text for node in session.path()][-1] == "THREE"
 
 
-def test_a_question_can_be_asked_again_beside_the_first(store: Store) -> None:
+def test_a_question_can_be_repeated_as_a_sibling(store: Store) -> None:
     session = choose(store, Target(), HERE).session
     first, reply = talk(session, "one")
     second, _ = talk(session, "two")
@@ -199,7 +199,7 @@ def test_a_question_can_be_asked_again_beside_the_first(store: Store) -> None:
     assert root.session.head is None
 
 
-def test_what_is_not_there_is_not_found(store: Store) -> None:
+def test_unknown_names_are_not_found(store: Store) -> None:
     for target in (Target(resume="nobody"), Target(after="a1b2c3")):
         with pytest.raises(NotFound, match=r"^Conversation not found"):
             choose(store, target, HERE)
@@ -207,7 +207,7 @@ def test_what_is_not_there_is_not_found(store: Store) -> None:
         choose(store, Target(last=True, session="work"), HERE)
 
 
-def test_a_named_session_is_found_or_made_or_begun_afresh(store: Store) -> None:
+def test_a_named_session_is_continued_created_or_restarted(store: Store) -> None:
     session = choose(store, Target(session="work"), HERE).session
     assert (session.key, session.info.directory) == ("cli:work", HERE)
     talk(session, "one")
@@ -229,13 +229,13 @@ def test_a_named_session_is_found_or_made_or_begun_afresh(store: Store) -> None:
         Target(resume="x", session="y"),
     ],
 )
-def test_flags_that_disagree_are_refused(store: Store, target: Target) -> None:
+def test_contradictory_flags_are_refused(store: Store, target: Target) -> None:
     with pytest.raises(Invalid, match="use one of them"):
         choose(store, target, HERE)
     assert store.sessions() == []
 
 
-def test_what_follows_c_is_an_id_if_one_has_that_id(store: Store) -> None:
+def test_the_value_of_c_is_an_id_if_a_message_has_it(store: Store) -> None:
     (_, reply) = talk(store.session("cli:x"), "one")
     assert read_continue(store, reply, ["and", "then?"]) == (reply, ["and", "then?"])
     assert read_continue(store, "what about it?", []) == (None, ["what about it?"])
@@ -246,7 +246,7 @@ def test_what_follows_c_is_an_id_if_one_has_that_id(store: Store) -> None:
         read_continue(store, "a1b2c3", ["more"])
 
 
-def test_a_word_that_happens_to_begin_an_id_is_asked_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_word_that_is_also_a_prefix_of_an_id_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with bough.connect(tmp_path / "x.db") as store:
         monkeypatch.setattr("bough.model.ids.mint_many", _names())
         talk(store.session("cli:x"), "one")
@@ -260,7 +260,7 @@ def _names() -> object:
     return lambda count, _: [next(names) for _ in range(count)]
 
 
-def test_a_fork_that_was_made_elsewhere_gets_the_directory_where_it_is_used(store: Store) -> None:
+def test_a_session_without_a_directory_gets_the_one_where_it_is_used(store: Store) -> None:
     (_, reply) = talk(store.session("cli:x", directory="/far"), "one")
     store.fork(reply, "cli:forked")
     assert choose(store, Target(session="forked"), HERE).session.info.directory == HERE
@@ -269,12 +269,12 @@ def test_a_fork_that_was_made_elsewhere_gets_the_directory_where_it_is_used(stor
     assert choose(store, Target(last=True), HERE).session.key in ("cli:other", "cli:forked")
 
 
-def test_a_key_in_use_gets_something_after_it(store: Store) -> None:
+def test_a_key_in_use_gets_a_suffix(store: Store) -> None:
     store.session("cli:garden")
     assert free_key(store, HERE).startswith("cli:garden-")
 
 
-def test_nothing_is_forked_when_there_is_nothing_to_ask(store: Store) -> None:
+def test_nothing_is_forked_without_a_question(store: Store) -> None:
     ids = talk(choose(store, Target(), HERE).session, "one")
     talk(choose(store, Target(), HERE).session, "two")
     with pytest.raises(Invalid, match="nothing to ask"):
@@ -282,7 +282,7 @@ def test_nothing_is_forked_when_there_is_nothing_to_ask(store: Store) -> None:
     assert [info.key for info in store.sessions()] == ["cli:garden"]
 
 
-def test_what_is_remembered_is_what_the_chosen_session_remembers(store: Store) -> None:
+def test_the_planned_model_is_that_of_the_chosen_session(store: Store) -> None:
     session = choose(store, Target(), HERE).session
     session.update(model="openai:one")
     ids = talk(session, "one") + talk(session, "two")
@@ -297,7 +297,7 @@ def test_what_is_remembered_is_what_the_chosen_session_remembers(store: Store) -
         assert choose(store, target, HERE, asks).session.info.model == (info.model if info else None), target
 
 
-def test_remembering_makes_nothing_and_finds_what_choosing_finds(store: Store) -> None:
+def test_planning_creates_nothing(store: Store) -> None:
     for target in (Target(last=True), Target(after="a1b2c3")):
         with pytest.raises(NotFound):
             plan_conversation(store, target, HERE)
@@ -312,9 +312,7 @@ def test_a_session_without_a_name_is_refused(store: Store) -> None:
     assert store.sessions() == []
 
 
-def test_planning_asks_the_store_nothing_twice_and_writes_nothing(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_planning_runs_no_statement_twice_and_writes_nothing(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     session = store.session("cli:work", directory=HERE)
     ids = talk(session, "one") + talk(session, "two")
     broken = interrupted(session, "three")

@@ -23,7 +23,7 @@ def test_each_shell_has_a_script(sh: Shell, shell: str) -> None:
     assert "_BOUGH_COMPLETE" in sh("completion", shell).out
 
 
-def test_fish_keeps_the_commas_of_what_was_said(sh: Shell) -> None:
+def test_fish_keeps_commas_in_descriptions(sh: Shell) -> None:
     assert 'string split --max 1 "," $completion' in sh("completion", "fish").out
 
 
@@ -31,7 +31,7 @@ def test_commands_complete(sh: Shell) -> None:
     assert completed(sh, "compl")[:2] == ["plain", "completion"]
 
 
-def test_ids_and_names_complete_with_their_words(kept: Shell, ids: dict[str, str]) -> None:
+def test_ids_and_names_complete_with_descriptions(kept: Shell, ids: dict[str, str]) -> None:
     found = completed(kept, "show", ids["hornbeam"][:3])
     assert found[:3] == ["plain", ids["hornbeam"], "Take hornbeam."]
     assert "cli\\:garden" in completed(kept, "tree", "cli")
@@ -43,7 +43,7 @@ def test_ids_and_names_complete_with_their_words(kept: Shell, ids: dict[str, str
     assert completed(kept, "restore", "")[2] == "session cli:notes"
 
 
-def test_what_is_a_file_completes_as_one(sh: Shell) -> None:
+def test_file_arguments_complete_as_files(sh: Shell) -> None:
     for words in (("import",), ("run", "-i"), ("-i",), ("export", "-o"), ("--db",), ("db", "copy"), ("tree", "--db")):
         assert completed(sh, *words, "")[0] == "file", words
 
@@ -61,7 +61,7 @@ def test_only_a_message_completes_after_c(kept: Shell) -> None:
     assert "cli\\:garden" not in completed(kept, "run", "-c", "cli")
 
 
-def test_who_may_be_asked_completes(sh: Shell) -> None:
+def test_models_complete(sh: Shell) -> None:
     configure(sh, '[providers.den]\nbase_url = "http://localhost:1/v1"\n')
     assert {"local", "den:"} <= set(completed(sh, "-m", ""))
 

@@ -36,7 +36,7 @@ ALL = list(commands(ROOT))
 
 
 @pytest.mark.parametrize("ctx", ALL, ids=lambda ctx: ctx.command_path)
-def test_every_command_explains_itself(ctx: click.Context, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_has_a_help_page(ctx: click.Context, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*ctx.command_path.split()[1:], "--help"]) == 0
     page = capsys.readouterr().out
     assert page.startswith(f"Usage: {ctx.command_path}")
@@ -51,14 +51,14 @@ def test_every_command_that_prints_data_prints_json() -> None:
             assert any("--json" in one.opts for one in ctx.command.params), ctx.command_path
 
 
-def test_every_alias_leads_to_a_command() -> None:
+def test_every_alias_names_a_command() -> None:
     for ctx in ALL:
         for alias, name in getattr(ctx.command, "aliases", {}).items():
             assert isinstance(ctx.command, click.Group)
             assert ctx.command.get_command(ctx, alias) is ctx.command.get_command(ctx, name)
 
 
-def test_an_id_that_begins_with_a_dash_goes_after_two(sh: Shell) -> None:
+def test_an_id_that_starts_with_a_dash_follows_two_dashes(sh: Shell) -> None:
     with bough.connect(sh.db) as store:
         (id,) = store.save_messages([Save(user("an old id"))])
         store.db._use().execute("UPDATE messages SET id = '-aB_12' WHERE id = ?", (id,))  # type: ignore[attr-defined]
@@ -69,7 +69,7 @@ def test_an_id_that_begins_with_a_dash_goes_after_two(sh: Shell) -> None:
     assert "An id that starts with a dash goes after `--`." in hinted.err
 
 
-def test_prompts_that_look_like_commands_are_prompts_when_they_are_meant_to_be(sh: Shell) -> None:
+def test_prompts_that_look_like_commands_can_be_marked_as_prompts(sh: Shell) -> None:
     script = sh.directory / "replies.txt"
     script.write_text("I grow.\n")
     for words in (["--", "tree"], ["run", "tree"], ["tree of life"], ["-n", "delete everything"]):

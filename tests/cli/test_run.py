@@ -34,7 +34,7 @@ def key_of(talk: Talk) -> str:
 # What is written where --------------------------------------------------------------------------------------------
 
 
-def test_a_reply_that_cannot_be_written_is_kept_and_that_is_said(talk: Talk) -> None:
+def test_a_reply_that_cannot_be_written_is_stored_and_reported(talk: Talk) -> None:
     words = [sys.executable, "-m", "bough", "run", "-m", "scripted:script", "hello"]
     with open("/dev/full", "w") as full:
         done = subprocess.run(
@@ -64,12 +64,12 @@ def test_the_reply_goes_to_stdout_and_its_id_to_stderr(talk: Talk) -> None:
     assert texts(talk.path(id_in(done.err))) == ["hello there", "First reply."]
 
 
-def test_a_reply_into_a_pipe_is_exactly_what_was_said(talk: Talk) -> None:
+def test_a_reply_into_a_pipe_is_unformatted(talk: Talk) -> None:
     model = talk.script({"blocks": [{"type": "text", "text": "**a** \x1b[31m\ttab\nend\n"}]}, name="raw")
     assert talk("run", "-m", model, "x").out == "**a** \x1b[31m\ttab\nend\n"
 
 
-def test_everything_goes_into_one_object_with_json(talk: Talk) -> None:
+def test_json_is_one_object(talk: Talk) -> None:
     model = talk.script(
         {"blocks": [{"type": "thinking", "text": "hm"}, {"type": "text", "text": "ok"}], "usage": {"input_tokens": 3}},
         name="one",
@@ -84,7 +84,7 @@ def test_everything_goes_into_one_object_with_json(talk: Talk) -> None:
     assert texts(talk.path(told["id"])) == ["x", "ok"]
 
 
-def test_what_is_piped_in_is_part_of_the_question(talk: Talk) -> None:
+def test_piped_input_is_part_of_the_question(talk: Talk) -> None:
     id = id_in(talk("run", "what is this?", stdin="some data\n").err)
     (question, _) = talk.path(id)
     assert [block.text for block in question.message.blocks if isinstance(block, bough.Text)] == [
@@ -121,7 +121,7 @@ def test_a_prompt_may_look_like_an_option_after_two_dashes(talk: Talk) -> None:
     assert "--" in wrong.err
 
 
-def test_nothing_to_ask_is_an_error_and_makes_nothing(talk: Talk) -> None:
+def test_an_empty_question_is_an_error_and_creates_nothing(talk: Talk) -> None:
     for words in (["run"], ["run", "-n"], ["run", "-c"], ["run", ""]):
         done = talk(*words)
         assert done.status == STATUSES["invalid"], words
@@ -132,7 +132,7 @@ def test_nothing_to_ask_is_an_error_and_makes_nothing(talk: Talk) -> None:
 # Which conversation -----------------------------------------------------------------------------------------------
 
 
-def test_a_directory_continues_where_it_left_off(talk: Talk, tmp_path: Path) -> None:
+def test_a_directory_continues_its_last_conversation(talk: Talk, tmp_path: Path) -> None:
     talk.ask("run", "one")
     talk.ask("run", "two")
     assert talk.dialog(key_of(talk)) == ["one", "First reply.", "two", "Second reply."]
@@ -146,7 +146,7 @@ def test_a_directory_continues_where_it_left_off(talk: Talk, tmp_path: Path) -> 
     assert len(texts(nothing.path(nothing.ask("run", "-c", "three")))) == 6
 
 
-def test_incognito_keeps_nothing_and_may_read_what_is_there(talk: Talk) -> None:
+def test_incognito_stores_nothing_and_may_read_the_store(talk: Talk) -> None:
     for flag in ("-G", "--incognito", "--no-save"):
         done = talk("run", flag, "secret")
         assert (done.status, done.out, done.err) == (0, "First reply.\n", "")
@@ -182,7 +182,7 @@ def test_a_named_session_and_a_whole_key(talk: Talk) -> None:
     assert talk.dialog("cli:work") == ["again", "First reply."]
 
 
-def test_flags_that_disagree_are_one_clear_line(talk: Talk) -> None:
+def test_contradictory_flags_are_a_one_line_error(talk: Talk) -> None:
     done = talk("run", "-n", "--resume", "x", "hi")
     assert (done.status, done.err) == (2, "bough: -n and --resume contradict each other; use one of them.\n")
 
@@ -190,7 +190,7 @@ def test_flags_that_disagree_are_one_clear_line(talk: Talk) -> None:
 # Who answers ------------------------------------------------------------------------------------------------------
 
 
-def test_changing_the_model_on_continue_is_recorded_and_holds(talk: Talk) -> None:
+def test_a_changed_model_is_stored_and_applies_from_then_on(talk: Talk) -> None:
     talk.ask("run", "one")
     other = talk.script("Other.", name="other")
     id = talk.ask("run", "-c", "-m", other, "two")
@@ -201,7 +201,7 @@ def test_changing_the_model_on_continue_is_recorded_and_holds(talk: Talk) -> Non
     assert talk("run", "three").out == "Other.\n"
 
 
-def test_an_agent_of_the_configuration_answers_and_is_remembered(talk: Talk) -> None:
+def test_an_agent_of_the_configuration_answers_and_is_stored(talk: Talk) -> None:
     critic = talk.script("Bad.", name="critic")
     configure(talk.sh, f'[agents.critic]\nmodel = "{critic}"\nsystem = "You criticise."\n')
     assert talk("run", "-a", "critic", "x").out == "Bad.\n"
@@ -221,7 +221,7 @@ def test_an_agent_of_the_configuration_answers_and_is_remembered(talk: Talk) -> 
     assert "There is no [agents.nobody]" in done.err
 
 
-def test_a_system_prompt_holds_for_its_conversation(talk: Talk) -> None:
+def test_a_system_prompt_applies_to_its_conversation(talk: Talk) -> None:
     def digests() -> list[bytes | None]:
         with bough.connect(talk.sh.db) as store:
             return [turn.instructions_digest for turn in reversed(store.turns())]
@@ -237,7 +237,7 @@ def test_a_system_prompt_holds_for_its_conversation(talk: Talk) -> None:
     assert "Be brief." not in " ".join(talk.dialog(key_of(talk)))
 
 
-def test_without_any_model_the_error_says_what_to_type(talk: Talk, tmp_path: Path) -> None:
+def test_the_error_without_a_model_names_the_command_to_run(talk: Talk, tmp_path: Path) -> None:
     done = talk("run", "x", BOUGH_MODEL="", BOUGH_CACHE=str(tmp_path / "cache"))
     assert done.status == PROVIDER_STATUSES["not_found"]
     assert "bough local install" in done.err
@@ -248,7 +248,7 @@ def test_without_any_model_the_error_says_what_to_type(talk: Talk, tmp_path: Pat
 
 
 @pytest.mark.parametrize("kind", list(PROVIDER_STATUSES))
-def test_each_trouble_of_a_provider_has_its_line_and_its_status(talk: Talk, kind: str) -> None:
+def test_each_kind_of_provider_error_has_its_line_and_status(talk: Talk, kind: str) -> None:
     line = {"error": kind, "message": f"The cause: {kind}."}
     if kind == "cut":
         line = {"blocks": [{"type": "text", "text": "half an answer"}], "cut": 2}  # type: ignore[dict-item]
@@ -263,14 +263,14 @@ def test_each_trouble_of_a_provider_has_its_line_and_its_status(talk: Talk, kind
         assert store.get_messages([turn.id])[0].message.text == "important question"
 
 
-def test_a_directory_that_was_deleted_is_said_to_be_gone(talk: Talk) -> None:
+def test_a_deleted_working_directory_is_an_error(talk: Talk) -> None:
     script = 'mkdir gone; cd gone; rmdir ../gone; exec "$0" -m bough run hello'
     done = subprocess.run(
         ["sh", "-c", script, sys.executable], cwd=talk.sh.directory, env=talk.sh.environment, stdin=subprocess.DEVNULL,
         capture_output=True, text=True, timeout=30, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (STATUSES["not_found"], "")
-    assert "This directory was deleted; change to another one." in done.stderr
+    assert "The working directory was deleted; change to another one." in done.stderr
 
 
 def test_a_question_that_failed_is_asked_again_by_its_id(talk: Talk) -> None:
@@ -287,7 +287,7 @@ def test_an_error_is_json_when_json_was_asked_for(talk: Talk) -> None:
     assert done.out == ""
 
 
-def test_a_limit_of_time_is_told_and_the_turn_can_be_taken_up(talk: Talk) -> None:
+def test_a_timeout_is_reported_and_the_turn_can_be_resumed(talk: Talk) -> None:
     slow = talk.script({"blocks": [{"type": "text", "text": "one two three four"}], "delay": 0.3}, name="slow")
     done = talk("run", "-m", slow, "--timeout", "0.7", "count")
     assert done.status == STOPPED
@@ -303,7 +303,7 @@ def test_a_limit_of_steps_comes_from_the_configuration(talk: Talk) -> None:
     assert done.err.count("→ nothing") == 1  # the last step's calls are not done any more
 
 
-def test_long_conversations_are_summed_up_when_the_configuration_says_so(talk: Talk) -> None:
+def test_long_conversations_are_compacted_if_configured(talk: Talk) -> None:
     configure(talk.sh, "[conversation]\nmax_messages = 4\nkeep_turns = 1\n")
     errors = [talk("run", f"question {n}").err for n in range(3)]
     assert [("Older turns are summarized in" in err) for err in errors] == [False, False, False]
@@ -324,7 +324,7 @@ def running(talk: Talk, *words: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_what_was_streamed_before_ctrl_c_is_kept_and_the_way_on_is_told(talk: Talk, sent: signal.Signals) -> None:
+def test_ctrl_c_stores_the_partial_reply_and_shows_how_to_resume(talk: Talk, sent: signal.Signals) -> None:
     talk.script({"blocks": [{"type": "text", "text": "a b c " * 100}], "delay": 0.02}, "Whole.")
     process = running(talk, "run", "long question")
     assert process.stdout is not None
@@ -361,7 +361,7 @@ def test_a_kill_in_mid_stream_loses_at_most_the_last_second(talk: Talk) -> None:
     assert len(kept) > len(shown) - 5 * 110
 
 
-def test_a_reader_that_goes_away_does_not_cost_the_reply(talk: Talk) -> None:
+def test_a_reply_is_stored_when_its_reader_exits(talk: Talk) -> None:
     talk.script({"blocks": [{"type": "text", "text": "line\n" * 50}], "delay": 0.005})
     process = running(talk, "run", "many lines")
     assert process.stdout is not None
@@ -373,7 +373,7 @@ def test_a_reader_that_goes_away_does_not_cost_the_reply(talk: Talk) -> None:
     assert talk.dialog(key_of(talk)) == ["many lines", "line\n" * 50]
 
 
-def test_two_at_once_in_one_directory_do_not_interleave_and_say_that_they_wait(talk: Talk) -> None:
+def test_concurrent_questions_in_one_directory_wait_for_each_other(talk: Talk) -> None:
     talk.ask("run", "zero")
     talk.script({"blocks": [{"type": "text", "text": "a b c d e f g h"}], "delay": 0.25})
     processes = [running(talk, "run", f"question {n}") for n in range(2)]
@@ -386,7 +386,7 @@ def test_two_at_once_in_one_directory_do_not_interleave_and_say_that_they_wait(t
         assert all(turn.status == "complete" for turn in store.turns())
 
 
-def test_a_model_that_cannot_be_asked_moves_nobody(talk: Talk) -> None:
+def test_an_unusable_model_changes_no_session(talk: Talk) -> None:
     first = id_in(talk("run", "one").err)
     talk("run", "two")
     for words in (("-c", first), ("-n",), ("--session", "other")):
@@ -394,7 +394,7 @@ def test_a_model_that_cannot_be_asked_moves_nobody(talk: Talk) -> None:
     assert [row["session"] for row in json.loads(talk("sessions", "--json").out)] == [key_of(talk)]
 
 
-def test_a_conversation_with_a_model_that_cannot_be_asked_says_how_to_ask_another(talk: Talk) -> None:
+def test_the_error_for_a_sessions_unusable_model_names_the_flag_to_change_it(talk: Talk) -> None:
     with bough.connect(talk.sh.db) as store:
         store.session("claude-code:old", model="claude-sonnet-4-5").save_turn([bough.user("a"), bough.assistant("b")])
     done = talk("run", "--session", "claude-code:old", "go on")
@@ -429,7 +429,7 @@ def test_one_question_reads_the_configuration_and_finds_its_conversation_once(
 
 
 @pytest.mark.parametrize("command", ["run", "chat"])
-def test_nothing_to_continue_makes_no_store(talk: Talk, command: str) -> None:
+def test_nothing_to_continue_creates_no_store(talk: Talk, command: str) -> None:
     for words in (
         ("-c", "hello"),
         ("-c", "a1b2c3", "hi"),

@@ -31,7 +31,7 @@ KINDS = [
 
 
 @pytest.mark.parametrize(("content", "kind", "mime"), KINDS, ids=[mime for *_, mime in KINDS])
-def test_media_are_known_by_their_first_bytes_whatever_their_name(content: bytes, kind: str, mime: str) -> None:
+def test_media_types_are_detected_from_the_first_bytes(content: bytes, kind: str, mime: str) -> None:
     block = block_of(content, "notes.txt")
     assert isinstance(block, Media)
     assert (block.kind, block.mime, block.data, block.name) == (kind, mime, content, "notes.txt")
@@ -47,7 +47,7 @@ def test_media_are_known_by_their_first_bytes_whatever_their_name(content: bytes
         (b"", ""),
     ],
 )
-def test_text_comes_under_its_name(content: bytes, text: str) -> None:
+def test_text_is_attached_with_its_file_name(content: bytes, text: str) -> None:
     block = block_of(content, "a.py")
     assert isinstance(block, Text)
     assert block.text == f'<file name="a.py">\n{text}\n</file>'
@@ -55,19 +55,19 @@ def test_text_comes_under_its_name(content: bytes, text: str) -> None:
 
 
 @pytest.mark.parametrize("content", [b"\x7fELF\2\1\1\0", b"PK\3\4\xff\xfe", b"a\0b", b"caf\xe9"])
-def test_what_no_model_can_be_shown_is_refused(content: bytes) -> None:
+def test_unsupported_content_is_refused(content: bytes) -> None:
     with pytest.raises(Invalid, match="neither text nor a picture"):
         block_of(content, "thing")
 
 
-def test_a_file_that_is_not_there_and_a_directory_are_errors(tmp_path: Path) -> None:
+def test_a_missing_file_and_a_directory_are_errors(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="There is no file"):
         attached([str(tmp_path / "nowhere.txt")])
     with pytest.raises(Invalid, match="cannot be attached"):
         attached([str(tmp_path)])
 
 
-def test_an_address_is_left_for_the_provider_to_fetch() -> None:
+def test_a_url_is_fetched_by_the_provider() -> None:
     (picture, paper) = attached(["https://example.org/a.png?x=1", "http://example.org/b.pdf"])
     assert picture == Media("image", "image/png", url="https://example.org/a.png?x=1")
     assert isinstance(paper, Media)
@@ -76,7 +76,7 @@ def test_an_address_is_left_for_the_provider_to_fetch() -> None:
         attached(["https://example.org/a.html"])
 
 
-def test_the_words_come_last_after_files_and_what_was_piped_in(tmp_path: Path) -> None:
+def test_words_follow_files_and_piped_input(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("A")
     parts = question(["what", "is", "this?"], [str(tmp_path / "a.txt")], b"piped\n")
     assert [part.text for part in parts if isinstance(part, Text)] == [
@@ -86,7 +86,7 @@ def test_the_words_come_last_after_files_and_what_was_piped_in(tmp_path: Path) -
     ]
 
 
-def test_a_socket_that_stays_open_and_silent_does_not_keep_the_question_waiting(sh: Shell) -> None:
+def test_a_silent_socket_is_not_waited_for(sh: Shell) -> None:
     Talk(sh).script("Reply.")
     ours, theirs = socket.socketpair()
     with ours, theirs, bough_process(sh, theirs.fileno()) as process:
@@ -94,7 +94,7 @@ def test_a_socket_that_stays_open_and_silent_does_not_keep_the_question_waiting(
     assert (process.returncode, out) == (0, b"Reply.\n")
 
 
-def test_a_pipe_that_stays_open_is_waited_for_but_not_in_silence(sh: Shell) -> None:
+def test_waiting_for_an_open_pipe_is_reported(sh: Shell) -> None:
     Talk(sh).script("Reply.")
     with bough_process(sh, subprocess.PIPE) as process:
         assert process.stdin is not None
@@ -117,7 +117,7 @@ def bough_process(sh: Shell, stdin: int) -> subprocess.Popen[bytes]:
     )
 
 
-def test_without_words_what_was_piped_in_is_the_question() -> None:
+def test_without_words_piped_input_is_the_question() -> None:
     assert question([], [], b"why?\n") == [Text("why?")]
     assert question(["-"], [], b"why?\n") == [Text("why?")]
     assert question([], [], b" \n") == []

@@ -72,7 +72,7 @@ def test_the_command_lines_of_a_document_work(sh: Shell, document: str) -> None:
         assert told in done.out + done.err, (line, done)
 
 
-def test_nothing_to_continue_is_said_in_their_words(sh: Shell) -> None:
+def test_the_error_for_nothing_to_continue_matches_the_documents(sh: Shell) -> None:
     talk = Talk(sh)
     talk.script("First.")
     for words in (["run", "-c", "hello"], ["-c", "hello"], ["run", "--resume", "--", "hello"], ["chat", "-c"]):

@@ -31,7 +31,7 @@ def run(talk: Talk, *words: str, **more: str) -> Terminal:
     return Terminal(talk.sh, "run", *words, **{"BOUGH_MODEL": "scripted:script", **more})
 
 
-def test_thinking_tools_and_markdown_are_seen_and_nothing_is_obeyed(talk: Talk) -> None:
+def test_thinking_tools_and_markdown_are_shown_and_escapes_are_harmless(talk: Talk) -> None:
     with run(talk, "how", "old?") as terminal:
         assert terminal.end() == 0
         lines = terminal.text.splitlines()
@@ -61,7 +61,7 @@ def test_a_terminal_that_knows_no_escapes_gets_none(talk: Talk) -> None:
     assert b"about `210` years" in written
 
 
-def test_ctrl_c_on_a_terminal_keeps_what_came_and_says_how_to_go_on(talk: Talk) -> None:
+def test_ctrl_c_on_a_terminal_stores_the_partial_reply_and_shows_how_to_resume(talk: Talk) -> None:
     talk.script({"blocks": [{"type": "text", "text": "tick tock " * 200}], "delay": 0.03})
     with run(talk, "count") as terminal:
         terminal.see("tick tock tick")
@@ -74,7 +74,7 @@ def test_ctrl_c_on_a_terminal_keeps_what_came_and_says_how_to_go_on(talk: Talk) 
         assert store.get_messages([turn.last_id])[0].message.text.startswith("tick tock tick")
 
 
-def test_something_is_seen_while_nothing_has_come_yet(talk: Talk) -> None:
+def test_a_waiting_sign_is_shown_before_the_first_token(talk: Talk) -> None:
     talk.script({"blocks": [{"type": "text", "text": "at last"}], "delay": 1.0})
     with run(talk, "slow") as terminal:
         terminal.see("…")

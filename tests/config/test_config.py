@@ -40,14 +40,14 @@ def config(tmp_path: Path, text: str, **environ: str) -> Config:
     return load(tmp_path / "config.toml", environ)
 
 
-def test_the_example_of_the_documentation_can_be_followed(tmp_path: Path) -> None:
+def test_the_example_of_the_documentation_is_valid(tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text("utf-8")
     made = config(tmp_path, page.partition("```toml\n")[2].partition("```")[0])
     assert made.get("providers.openrouter.api_key_env") == "OPENROUTER_API_KEY"
     assert made.table("agents", "reviewer")["tools"] == ["files.read", "files.search"]
 
 
-def test_every_value_says_where_it_comes_from(tmp_path: Path) -> None:
+def test_every_value_has_an_origin(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text(WHOLE)
     made = load(tmp_path / "config.toml", {"BOUGH_MODEL": "local"}, {"db.path": ("--db", "other.db")})
     origins = {one.name: (one.value, one.origin) for one in made.settings()}
@@ -58,7 +58,7 @@ def test_every_value_says_where_it_comes_from(tmp_path: Path) -> None:
     assert origins["agents.code review.system"] == ("You review.", f"{tmp_path}/config.toml:8")
 
 
-def test_a_named_table_gives_what_is_set_in_it(tmp_path: Path) -> None:
+def test_a_table_holds_its_values(tmp_path: Path) -> None:
     made = config(tmp_path, WHOLE)
     assert made.names("agents") == ["code review"]
     wanted = {"system": "You review.", "tools": ["files.read"], "options": {"temperature": 0.2}}
@@ -105,7 +105,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("text", "told"), WRONG, ids=[told[:40] for _, told in WRONG])
-def test_a_mistake_is_named_with_its_line_and_what_was_meant(tmp_path: Path, text: str, told: str) -> None:
+def test_an_error_names_the_line_and_suggests_a_key(tmp_path: Path, text: str, told: str) -> None:
     with pytest.raises(ConfigError, match=told) as caught:
         config(tmp_path, text)
     assert str(tmp_path / "config.toml") in str(caught.value)
@@ -117,14 +117,14 @@ def test_a_file_that_is_not_text_or_not_readable_is_an_error(tmp_path: Path) -> 
         load(tmp_path / "config.toml", {})
 
 
-def test_a_file_that_was_named_must_be_there(tmp_path: Path) -> None:
+def test_a_named_file_must_exist(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"no file .*nowhere.toml, which --config names"):
         load(tmp_path / "nowhere.toml", {})
     with pytest.raises(ConfigError, match=r"which \$BOUGH_CONFIG names"):
         load(None, {"BOUGH_CONFIG": str(tmp_path / "nowhere.toml")})
 
 
-def test_without_any_file_the_defaults_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_defaults_apply_without_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.setenv("HOME", str(tmp_path))
     made = load(None, {})
@@ -151,7 +151,7 @@ def test_setting_a_value_changes_one_line_and_keeps_the_rest(tmp_path: Path) -> 
     assert os.listdir(tmp_path) == ["config.toml"]
 
 
-def test_setting_refuses_what_it_cannot_do_and_changes_nothing(tmp_path: Path) -> None:
+def test_a_failed_change_leaves_the_file_unchanged(tmp_path: Path) -> None:
     file = tmp_path / "config.toml"
     file.write_text('[run]\nsystem = """\nmodel = 3\n"""\n')
     for name, text, told in [

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bough.config.keys import BY_NAME, KEYS, NAMED, Key, find_key, suggestion
+from bough.config.keys import BY_NAME, KEYS, NAMED, ConfigKey, find_key, suggestion
 from bough.config.reading import parse_value, read
 from bough.errors import ConfigError
 from bough.locations import config_directory, is_server_url
@@ -24,7 +24,7 @@ class Setting:
     name: str
     value: Any
     origin: str
-    key: Key
+    key: ConfigKey
 
     @property
     def shown(self) -> Any:

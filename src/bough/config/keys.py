@@ -14,7 +14,7 @@ Kind: TypeAlias = Literal["text", "path", "integer", "number", "boolean", "list"
 
 
 @value
-class Key:
+class ConfigKey:
     """A configuration key."""
 
     name: str
@@ -29,51 +29,58 @@ class Key:
 
 
 KEYS = (
-    Key("db.path", "path", "The store: a file, or a `postgresql://` URL.", variable="BOUGH_DB"),
-    Key("db.namespace", "text", "The namespace on a PostgreSQL server that several users share; "
+    ConfigKey("db.path", "path", "The store: a file, or a `postgresql://` URL.", variable="BOUGH_DB"),
+    ConfigKey("db.namespace", "text", "The namespace on a PostgreSQL server that several users share; "
         "equal to `?namespace=…` in the URL.", variable="BOUGH_NAMESPACE"),
-    Key("run.model", "text", "The model: `openai:NAME`, `anthropic:NAME`, `PROVIDER:NAME`, `local`, `local:PATH`, "
+    ConfigKey("run.model", "text",
+        "The model: `openai:NAME`, `anthropic:NAME`, `PROVIDER:NAME`, `local`, `local:PATH`, "
         "`scripted:FILE`. Default: the provider whose API key is in the environment, else `local`.",
         variable="BOUGH_MODEL"),
-    Key("run.agent", "text", "The agent of `[agents.NAME]` to use without `-a`."),
-    Key("run.system", "text", "The system prompt."),
-    Key("run.max_tokens", "integer", "Longest reply, in tokens."),
-    Key("run.max_steps", "integer", "Most requests to the model in one turn.", 20),
-    Key("run.timeout", "number", "Longest duration of a turn, in seconds."),
-    Key("run.budget", "integer", "Most tokens of dialog in a request. Default: the model's context window."),
-    Key("run.tools", "list", "The MCP servers, or `SERVER.TOOL`s, that the model may use. Default: all."),
-    Key("run.agents", "list", "The agents of `[agents.NAME]` that the model may delegate tasks to. Default: none."),
-    Key("run.options", "table", "Added to every request unchanged: `temperature` and the like."),
-    Key("conversation.max_age_days", "integer", "Age at which `conversations clean` lists a session, in days.", 30),
-    Key("conversation.max_messages", "integer", "Number of messages above which a session is compacted before a turn."),
-    Key("conversation.compact_at", "number", "Size of the dialog above which a session is compacted before a "
+    ConfigKey("run.agent", "text", "The agent of `[agents.NAME]` to use without `-a`."),
+    ConfigKey("run.system", "text", "The system prompt."),
+    ConfigKey("run.max_tokens", "integer", "Longest reply, in tokens."),
+    ConfigKey("run.max_steps", "integer", "Most requests to the model in one turn.", 20),
+    ConfigKey("run.timeout", "number", "Longest duration of a turn, in seconds."),
+    ConfigKey("run.budget", "integer", "Most tokens of dialog in a request. Default: the model's context window."),
+    ConfigKey("run.tools", "list", "The MCP servers, or `SERVER.TOOL`s, that the model may use. Default: all."),
+    ConfigKey("run.agents", "list",
+        "The agents of `[agents.NAME]` that the model may delegate tasks to. Default: none."),
+    ConfigKey("run.options", "table", "Added to every request unchanged: `temperature` and the like."),
+    ConfigKey("conversation.max_age_days", "integer",
+        "Age at which `conversations clean` lists a session, in days.", 30),
+    ConfigKey("conversation.max_messages", "integer",
+        "Number of messages above which a session is compacted before a turn."),
+    ConfigKey("conversation.compact_at", "number", "Size of the dialog above which a session is compacted before a "
         "turn: a fraction of the model's context window, as 0.8, or a number of tokens. Default: never."),
-    Key("conversation.keep_turns", "integer", "Number of newest turns that a compaction keeps.", 5),
-    Key("agents.*.model", "text", "As `run.model`."),
-    Key("agents.*.system", "text", "As `run.system`."),
-    Key("agents.*.description", "text", "Purpose of the agent, shown to callers, also over MCP."),
-    Key("agents.*.tools", "list", "As `run.tools`."),
-    Key("agents.*.agents", "list", "The agents that this one may delegate tasks to."),
-    Key("agents.*.max_tokens", "integer", "As `run.max_tokens`."),
-    Key("agents.*.max_steps", "integer", "As `run.max_steps`."),
-    Key("agents.*.timeout", "number", "As `run.timeout`."),
-    Key("agents.*.options", "table", "As `run.options`."),
-    Key("providers.*.type", "text", "Its API.", choices=("openai", "openai.responses", "anthropic")),
-    Key("providers.*.base_url", "text", "Its address, including the version: `https://host/v1`."),
-    Key("providers.*.api_key", "text", "Its API key. Prefer `api_key_env`.", secret=True),
-    Key("providers.*.api_key_env", "text", "The environment variable with its API key."),
-    Key("providers.*.model", "text", "The model, if only the provider is named."),
-    Key("providers.*.window", "integer", "Its context window, in tokens."),
-    Key("providers.*.timeout", "number", "Longest wait for data, in seconds."),
-    Key("providers.*.threads", "integer", "Number of threads of the embedded model; 1 is best on a busy machine."),
-    Key("providers.*.headers", "table", "Additional headers of every request.", secret=True),
-    Key("providers.*.options", "table", "Added to every request unchanged."),
-    Key("mcp.*.command", "list", "The program and arguments of a server on stdio."),
-    Key("mcp.*.env", "table", "Environment variables of that program; `$NAME` inserts one of yours.", secret=True),
-    Key("mcp.*.cwd", "path", "The working directory of that program."),
-    Key("mcp.*.url", "text", "The address of a server on HTTP."),
-    Key("mcp.*.headers", "table", "Headers for that address; `$NAME` inserts an environment variable.", secret=True),
-    Key("mcp.*.timeout", "number", "Longest duration of a tool call, in seconds."),
+    ConfigKey("conversation.keep_turns", "integer", "Number of newest turns that a compaction keeps.", 5),
+    ConfigKey("agents.*.model", "text", "As `run.model`."),
+    ConfigKey("agents.*.system", "text", "As `run.system`."),
+    ConfigKey("agents.*.description", "text", "Purpose of the agent, shown to callers, also over MCP."),
+    ConfigKey("agents.*.tools", "list", "As `run.tools`."),
+    ConfigKey("agents.*.agents", "list", "The agents that this one may delegate tasks to."),
+    ConfigKey("agents.*.max_tokens", "integer", "As `run.max_tokens`."),
+    ConfigKey("agents.*.max_steps", "integer", "As `run.max_steps`."),
+    ConfigKey("agents.*.timeout", "number", "As `run.timeout`."),
+    ConfigKey("agents.*.options", "table", "As `run.options`."),
+    ConfigKey("providers.*.type", "text", "Its API.", choices=("openai", "openai.responses", "anthropic")),
+    ConfigKey("providers.*.base_url", "text", "Its address, including the version: `https://host/v1`."),
+    ConfigKey("providers.*.api_key", "text", "Its API key. Prefer `api_key_env`.", secret=True),
+    ConfigKey("providers.*.api_key_env", "text", "The environment variable with its API key."),
+    ConfigKey("providers.*.model", "text", "The model, if only the provider is named."),
+    ConfigKey("providers.*.window", "integer", "Its context window, in tokens."),
+    ConfigKey("providers.*.timeout", "number", "Longest wait for data, in seconds."),
+    ConfigKey("providers.*.threads", "integer",
+        "Number of threads of the embedded model; 1 is best on a busy machine."),
+    ConfigKey("providers.*.headers", "table", "Additional headers of every request.", secret=True),
+    ConfigKey("providers.*.options", "table", "Added to every request unchanged."),
+    ConfigKey("mcp.*.command", "list", "The program and arguments of a server on stdio."),
+    ConfigKey("mcp.*.env", "table",
+        "Environment variables of that program; `$NAME` inserts one of yours.", secret=True),
+    ConfigKey("mcp.*.cwd", "path", "The working directory of that program."),
+    ConfigKey("mcp.*.url", "text", "The address of a server on HTTP."),
+    ConfigKey("mcp.*.headers", "table",
+        "Headers for that address; `$NAME` inserts an environment variable.", secret=True),
+    ConfigKey("mcp.*.timeout", "number", "Longest duration of a tool call, in seconds."),
 )  # fmt: skip
 
 BY_NAME = {key.name: key for key in KEYS}
@@ -81,7 +88,7 @@ SECTIONS = tuple(dict.fromkeys(key.name.partition(".")[0] for key in KEYS))
 NAMED = tuple(dict.fromkeys(key.name.partition(".")[0] for key in KEYS if ".*." in key.name))
 
 
-def find_key(name: str) -> Key | None:
+def find_key(name: str) -> ConfigKey | None:
     """The key of a dotted name: `agents.reviewer.model` is `agents.*.model`."""
     section, _, rest = name.partition(".")
     if section in NAMED:

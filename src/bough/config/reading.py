@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bough.config.keys import NAMED, Key, Kind, find_key, suggestion
+from bough.config.keys import NAMED, ConfigKey, Kind, find_key, suggestion
 from bough.errors import ConfigError
 
 TYPES: dict[Kind, tuple[type, ...]] = {
@@ -68,7 +68,7 @@ def flatten(data: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]
             yield name, given
 
 
-def check_value(key: Key, given: Any, where: str) -> Any:
+def check_value(key: ConfigKey, given: Any, where: str) -> Any:
     """The value itself, if it is valid for the key. Raises `ConfigError`, which starts with `where`."""
     right = isinstance(given, TYPES[key.kind]) and (isinstance(given, bool) == (key.kind == "boolean"))
     if key.kind == "list" and right:
@@ -82,7 +82,7 @@ def check_value(key: Key, given: Any, where: str) -> Any:
     return given
 
 
-def parse_value(key: Key, text: str, where: str) -> Any:
+def parse_value(key: ConfigKey, text: str, where: str) -> Any:
     """Parse a value from the environment or the command line. Raises `ConfigError`."""
     if key.kind in ("text", "path"):
         return check_value(key, text, where)
@@ -121,5 +121,5 @@ def _unknown(name: str) -> str:
     return f"{name!r} is not a key of the configuration."
 
 
-def _shown(key: Key, given: Any) -> str:
+def _shown(key: ConfigKey, given: Any) -> str:
     return "the present value" if key.secret else f"{given!r:.60}"

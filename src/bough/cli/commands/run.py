@@ -48,15 +48,15 @@ def command(
     from bough.cli.ask.attach import piped
 
     stdin = b"" if skip_stdin else piped(bool(words) and words != ("-",))
-    request = Request(words, files, stdin, raw, as_json)
-    if request.is_empty and not (flags.continued or flags.resume):
+    run_input = RunInput(words, files, stdin, raw, as_json)
+    if run_input.is_empty and not (flags.continued or flags.resume):
         raise Invalid('There is nothing to ask. Write: bough run "your question", or bough chat.')
     with interruptible():
-        return (run_incognito if flags.incognito else run_stored)(locator, request, flags)
+        return (run_incognito if flags.incognito else run_stored)(locator, run_input, flags)
 
 
 @value
-class Request:
+class RunInput:
     """The question, and the form of the reply."""
 
     words: tuple[str, ...]
@@ -71,7 +71,7 @@ class Request:
         return not ("".join(self.words).strip() or self.files or self.stdin.strip())
 
 
-def run_stored(locator: Locator, request: Request, flags: Flags) -> int:
+def run_stored(locator: Locator, run_input: RunInput, flags: Flags) -> int:
     """Ask in a session of the store."""
     from bough.cli.ask.attach import question
     from bough.cli.ask.runtime import Runtime
@@ -80,20 +80,20 @@ def run_stored(locator: Locator, request: Request, flags: Flags) -> int:
     # A store without a file has nothing to continue: it is opened in memory, and no file is made for the error.
     opened = locator.existing() if flags.is_continuing else locator.store()
     with opened as store, Runtime(locator) as runtime:
-        target, words = flags.target(store, request.words)
-        parts = question(words, request.files, request.stdin)
+        target, words = flags.target(store, run_input.words)
+        parts = question(words, run_input.files, run_input.stdin)
         plan = plan_conversation(store, target, working_directory(), bool(parts))
         # A model that cannot be used is an error before anything is written.
         agent = runtime.agent(flags.options, plan.info)
         choice = carry_out(store, plan)
         runtime.store_options(choice.session, flags.options)
-        printer = RunPrinter(raw=request.raw, silent=request.as_json)
+        printer = RunPrinter(raw=run_input.raw, silent=run_input.as_json)
         if choice.note:
             printer.note(choice.note)
-        return answer(agent, choice, parts, printer, request.as_json)
+        return answer(agent, choice, parts, printer, run_input.as_json)
 
 
-def run_incognito(locator: Locator, request: Request, flags: Flags) -> int:
+def run_incognito(locator: Locator, run_input: RunInput, flags: Flags) -> int:
     """Ask in a session in memory. A conversation that is continued is copied there."""
     import bough
     from bough.cli.ask.attach import question
@@ -101,15 +101,15 @@ def run_incognito(locator: Locator, request: Request, flags: Flags) -> int:
     from bough.cli.output.live import RunPrinter
 
     with bough.connect(":memory:") as memory, Runtime(Locator(":memory:", locator.config)) as runtime:
-        session, words = memory.session("incognito"), list(request.words)
+        session, words = memory.session("incognito"), list(run_input.words)
         if flags.names_conversation:
             with locator.existing() as store:
                 target, words = flags.target(store, words)
                 session.record(planned_dialog(store, plan_conversation(store, target, working_directory())))
-        parts = question(words, request.files, request.stdin)
+        parts = question(words, run_input.files, run_input.stdin)
         agent = runtime.agent(flags.options, session.info)
-        printer = RunPrinter(raw=request.raw, silent=request.as_json, kept=False)
-        return answer(agent, Choice(session), parts, printer, request.as_json)
+        printer = RunPrinter(raw=run_input.raw, silent=run_input.as_json, kept=False)
+        return answer(agent, Choice(session), parts, printer, run_input.as_json)
 
 
 def answer(agent: Agent, choice: Choice, parts: list[Part], printer: RunPrinter, as_json: bool) -> int:

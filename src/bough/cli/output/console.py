@@ -116,7 +116,7 @@ def _base64(value: bytes) -> str:
     return b64encode(value).decode()
 
 
-class Progress:
+class ProgressLine:
     """A line on stderr that shows how far long work has come."""
 
     def __init__(self, title: str) -> None:
@@ -137,12 +137,12 @@ class Progress:
 
 
 @contextmanager
-def progress(title: str) -> Iterator[Progress | None]:
+def progress(title: str) -> Iterator[ProgressLine | None]:
     """Show progress on stderr if it is a terminal. Yields a function of done and total, or None without a terminal."""
     if not supports_escapes(sys.stderr):
         yield None
         return
-    line = Progress(title)
+    line = ProgressLine(title)
     try:
         yield line
     finally:
