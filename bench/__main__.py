@@ -1,4 +1,4 @@
-"""`python -m bench [--quick] [NAME …]`: measures, prints the table, and after a full run writes docs/performance.md."""
+"""`python -m bench [--quick] [NAME …]`: measure, print the table, and after a full run write docs/performance.md."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def main() -> int:
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help=f"what to measure: {', '.join(MEASUREMENTS)}; all by default"
     )
-    parser.add_argument("--quick", action="store_true", help="small sizes: shows that it works, not how fast it is")
+    parser.add_argument("--quick", action="store_true", help="small sizes, to test the benchmarks themselves")
     given = parser.parse_args()
     if unknown := set(given.names) - set(MEASUREMENTS):
-        parser.error(f"nothing is called {', '.join(sorted(unknown))}; choose from {', '.join(MEASUREMENTS)}")
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; choose from {', '.join(MEASUREMENTS)}")
     lines = []
     print(head())
     for name in given.names or MEASUREMENTS:

@@ -15,7 +15,7 @@ KEY = "cli:bench"
 
 
 def measure(scale: Scale, directory: Path) -> Iterator[Result]:
-    per, rounds = scale.turns_per_round, 3 * scale.rounds  # the disk has moods, and a median needs many of them
+    per, rounds = scale.turns_per_round, 3 * scale.rounds  # disk latency varies, so the median needs many rounds
     talk = some_turns(rounds * per)
     parts = [talk[start : start + per] for start in range(0, len(talk), per)]
     raw_parts = [prepared(part) for part in parts]
@@ -40,7 +40,7 @@ def measure(scale: Scale, directory: Path) -> Iterator[Result]:
 
 
 def growth(scale: Scale, directory: Path) -> Iterator[Result]:
-    """Whether appending gets slower as the conversation, and with it the store, gets longer."""
+    """The cost of appending to a long conversation, compared with a short one and with raw."""
     part = [turn for turn in some_turns(scale.turns_per_round, seed=1) if len(turn) == 2]
     long_, short = conversation(scale.long), conversation(10)
     with bough.connect(directory / "long.db") as store, bough.connect(directory / "short.db") as small:

@@ -1,4 +1,4 @@
-"""What a request costs: reading and writing wire formats, and fitting a long session to a budget."""
+"""Requests: decoding and encoding wire formats, and fitting a long session to a budget."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def conversion(name: str, messages: list[Message], scale: Scale) -> Iterator[Res
 
 
 def conversation(store: Store, messages: list[Message], count: int) -> Session:
-    """A session that stands at the end of so many messages."""
+    """A session at the end of `count` messages."""
     parent: str | Save | None = None
     for first in range(0, count, BATCH):
         saves = []

@@ -1,4 +1,4 @@
-"""Bytes on disk: of a long conversation, and of one picture that is sent again and again."""
+"""Bytes on disk: of a long conversation, and of one picture that is sent repeatedly."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def stored(stem: Path, talk: Conversation) -> tuple[int, int]:
 
 
 def repeated_bytes(talk: Conversation) -> int:
-    """The bytes of the pictures that were sent before."""
+    """The bytes of repeated pictures."""
     pictures = [
         block.data or b"" for message in dialog(talk) for block in message.blocks if isinstance(block, bough.Media)
     ]

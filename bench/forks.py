@@ -1,4 +1,4 @@
-"""Forking: what it takes, and what it adds to the file."""
+"""Forks: the time of one, and the bytes that it adds to the file."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def measure(scale: Scale, directory: Path) -> Iterator[Result]:
 
 
 def growth(file: Path, session: bough.Session, at: str) -> int:
-    """The bytes that many forks add, in rows and indexes. (The file itself grows by whole pages.)"""
+    """The bytes that `FORKS` forks add, in rows and indexes. (The file itself grows by whole pages.)"""
     before = payload(file)
     for _ in range(FORKS):
         session.fork(at=at)

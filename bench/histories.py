@@ -1,4 +1,4 @@
-"""Histories of other programs to import: as large as asked for, and as their own programs write them."""
+"""Generate histories of other programs, of a given size and in the programs' own formats."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TALK = 400
 
 
 def talks() -> Iterator[tuple[int, Conversation]]:
-    """Conversations without end."""
+    """An endless sequence of conversations."""
     for number in count():
         yield number, conversation(TALK * 10 if number % 7 == 6 else TALK, seed=number)
 
@@ -37,7 +37,7 @@ def stamp(place: int) -> str:
 
 
 def claude_code(directory: Path, megabytes: float) -> Path:
-    """A directory of projects, this large."""
+    """A directory of projects of at least this size."""
     place = directory / "projects" / "-work-bough"
     place.mkdir(parents=True)
     written = 0
@@ -65,11 +65,11 @@ def _claude_lines(number: int, talk: Conversation) -> Iterator[str]:
 
 
 def _claude_message(kind: str, message: Message, place: int) -> Json:
-    said = {"role": kind, "content": [_claude_block(block) for block in message.blocks]}
+    shell = {"role": kind, "content": [_claude_block(block) for block in message.blocks]}
     if kind == "user":
-        return said
+        return shell
     usage = {"input_tokens": 4_000 + place, "output_tokens": 300, "cache_read_input_tokens": 3_000}
-    return {"id": f"msg_{place}", "type": "message", "model": "claude-x", **said, "stop_reason": None, "usage": usage}
+    return {"id": f"msg_{place}", "type": "message", "model": "claude-x", **shell, "stop_reason": None, "usage": usage}
 
 
 def _claude_block(block: object) -> Json:
@@ -90,7 +90,7 @@ def _claude_block(block: object) -> Json:
 
 
 def chatgpt(directory: Path, megabytes: float) -> Path:
-    """`conversations.json`, this large, with a regenerated reply in every tenth turn."""
+    """`conversations.json` of at least this size, with a regenerated reply in every tenth turn."""
     path = directory / "conversations.json"
     with path.open("w") as file:
         for number, talk in talks():
@@ -121,7 +121,7 @@ def _chatgpt_tree(number: int, talk: Conversation) -> Json:
 
 def _chatgpt_message(name: str, message: Message, place: int) -> Json:
     role = "tool" if message.role == "tool_result" else message.role
-    words = "\n".join(said for block in message.blocks if (said := _words(block)))
+    words = "\n".join(text for block in message.blocks if (text := _words(block)))
     recipient = "python" if message.calls else "all"
     return {"id": name, "author": {"role": role, "name": "python" if role == "tool" else None, "metadata": {}},
             "create_time": BEGAN.timestamp() + place, "content": {"content_type": "text", "parts": [words]},

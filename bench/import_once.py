@@ -1,4 +1,4 @@
-"""Imports a history in a process of its own; prints the seconds, the messages, how many were new, and the peak memory.
+"""Import a history in a process of its own; print the seconds, the messages, the new messages, and the peak memory.
 
 `python -m bench.import_once STORE PATH`
 """
@@ -19,16 +19,16 @@ from bough.model.imported import Skipped
 def main(file: str, path: str) -> None:
     began, messages, added = perf_counter(), 0, 0
     with bough.connect(file) as store:
-        for told in detect(Path(path)).read(Path(path)):
-            if not isinstance(told, Skipped):
-                brought = store.bring_in(told)
-                added += brought.added
-                messages += brought.added + brought.known
+        for item in detect(Path(path)).read(Path(path)):
+            if not isinstance(item, Skipped):
+                result = store.bring_in(item)
+                added += result.added
+                messages += result.added + result.known
     print(perf_counter() - began, messages, added, peak())
 
 
 def peak() -> int:
-    """The most memory that this process has had. What getrusage says on Linux is inherited from whoever started it."""
+    """The peak memory of this process. On Linux, `getrusage` reports a value inherited from the parent process."""
     status = Path("/proc/self/status")
     if status.exists():
         return int(re.findall(r"VmHWM:\s+(\d+) kB", status.read_text())[0]) * 1024

@@ -1,4 +1,4 @@
-"""Importing what other programs have kept: the first time, when everything is new, and again, when nothing is."""
+"""Imports of other programs' histories: the first, when everything is new, and a second, when nothing is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `import bough` adds to starting Python."""
+"""The time that `import bough` adds to the start of Python."""
 
 from __future__ import annotations
 

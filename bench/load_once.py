@@ -1,4 +1,4 @@
-"""Opens a store and loads one path, in a process of its own; prints the seconds that it took.
+"""Open a store and load one path, in a process of its own; print the seconds.
 
 `python -m bench.load_once bough|raw FILE KEY`. Each contestant imports only what it needs.
 """

@@ -1,4 +1,4 @@
-"""Loading a conversation: whole or its end, in a process that is warm and in one that has just been started."""
+"""Loading a conversation, whole or its end, in a warm process and in a new one."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def warm(scale: Scale, store: bough.Store, raw: Raw) -> Iterator[Result]:
 
 
 def read(session: bough.Session) -> list[bough.Node]:
-    """Messages are read when they are looked at, so here every one is."""
+    """Load the path and decode every message; they are decoded on first access."""
     path = session.path()
     for node in path:
         node.message  # noqa: B018
@@ -67,7 +67,7 @@ def read(session: bough.Session) -> list[bough.Node]:
 
 
 def fresh(scale: Scale, mine: Path, theirs: Path) -> Iterator[Result]:
-    """In a new process: with starting Python and importing, and without."""
+    """In a new process: with and without the start of Python and the imports."""
     longest = scale.paths[-1]
     for messages in scale.paths:
         inside, outside = Contest([], []), Contest([], [])
@@ -76,8 +76,8 @@ def fresh(scale: Scale, mine: Path, theirs: Path) -> Iterator[Result]:
                 ("bough", mine, inside.mine, outside.mine),
                 ("raw", theirs, inside.theirs, outside.theirs),
             ):
-                wall, said = run("-m", "bench.load_once", name, path, key(messages))
-                times.append(float(said))
+                wall, output = run("-m", "bench.load_once", name, path, key(messages))
+                times.append(float(output))
                 walls.append(wall)
         target = 2.0 if messages == longest else None
         name = f"load a path of {messages:,}, new process"

@@ -1,7 +1,7 @@
-"""How things are measured: contestants in turn inside a round, ratios inside a round, medians of the rounds.
+"""Measure ratios: contestants alternate inside a round, ratios are taken per round, and medians over the rounds.
 
-The machine is shared and its disk has moods. Whatever slows one contestant down for a while slows the other one down
-as well when both run within the same tenth of a second, so the ratio holds where the milliseconds do not.
+The machine is shared and the latency of its disk varies. What slows one contestant slows the other too if both run within
+the same tenth of a second, so the ratio is stable where the milliseconds are not.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How much of everything."""
+    """Sizes and repetitions of the measurements."""
 
     rounds: int = 15
     turns_per_round: int = 40
@@ -29,10 +29,10 @@ class Scale:
     """messages in the store that is searched"""
     writers: int = 8
     seconds: float = 3.0
-    """that the writers write"""
+    """for which the writers write"""
     writer_runs: int = 3
     starts: int = 9
-    """rounds of what starts a process"""
+    """rounds of the measurements that start a process"""
     megabytes: float = 100
     """of each history that is imported"""
 
@@ -58,7 +58,7 @@ class Result:
     at_least: float | None = None
     detail: str = ""
     flattered: bool = False
-    """The disk was so busy that waiting for it, which is the same for both, hid the difference."""
+    """Whether the disk was so busy that the wait, which is the same for both, hid the difference."""
 
     @property
     def target(self) -> str:
@@ -103,7 +103,7 @@ def rounds_of(
 ) -> list[list[float]]:
     """The seconds each contestant took, round by round.
 
-    A contestant is given the number of the round, prepares whatever should not be timed, and returns the work.
+    A contestant gets the number of the round, does what should not be timed, and returns the work.
     """
     times: list[list[float]] = [[] for _ in contestants]
     order = list(enumerate(contestants))
@@ -127,7 +127,7 @@ def cpu_contest(number: int, mine: Callable[[int], Work], theirs: Callable[[int]
 
 def seconds(work: Work, clock: Callable[[], float] = perf_counter) -> float:
     began = clock()
-    kept = work()  # noqa: F841 - giving the memory back is not part of the work
+    kept = work()  # noqa: F841 - freeing the result is not part of the work
     return clock() - began
 
 

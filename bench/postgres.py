@@ -1,4 +1,4 @@
-"""A PostgreSQL server, started for this: appending and loading beside raw psycopg, and many sessions beside one."""
+"""A PostgreSQL server started for the measurement: compared with raw psycopg, and many sessions compared with one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def measure(scale: Scale, directory: Path) -> Iterator[Result]:
 
 @contextmanager
 def running(*settings: str) -> Iterator[str]:
-    """A server; where it is."""
+    """Start a server; its URL."""
     server = Server(settings)
     try:
         yield server.start().url
@@ -74,7 +74,7 @@ def loading(scale: Scale, store: bough.Store, raw: RawServer) -> Result:
 
 
 def copying(scale: Scale, url: str, directory: Path) -> Iterator[Result]:
-    """A file to a server and back, in megabytes of what was said."""
+    """A file to a server and back, in megabytes of content."""
     talk = conversation(scale.long)
     size = content_bytes(talk) / 1_000_000
     with (
@@ -87,12 +87,12 @@ def copying(scale: Scale, url: str, directory: Path) -> Iterator[Result]:
             began = perf_counter()
             copied = source.copy_to(target)
             spent = perf_counter() - began
-            said = f"{copied.messages / spent:,.0f} messages/s"
-            yield Result(f"copy {scale.long:,} messages, {name}", size / spent, " MB/s", detail=said)
+            detail = f"{copied.messages / spent:,.0f} messages/s"
+            yield Result(f"copy {scale.long:,} messages, {name}", size / spent, " MB/s", detail=detail)
 
 
 def crowds(scale: Scale, url: str) -> Iterator[Result]:
-    """Turns a second of many sessions at the same time, to those of one: all in one namespace, and each in its own."""
+    """Turns per second of many concurrent sessions, to those of one: in one namespace, and each in its own."""
     talk = some_turns(scale.turns_per_round)
     alone, together, apart = [], [], []
     for run in range(scale.writer_runs):
@@ -101,12 +101,12 @@ def crowds(scale: Scale, url: str) -> Iterator[Result]:
         apart.append(asyncio.run(rate(url, [f"apart-{run}-{number}" for number in range(SESSIONS)], talk)))
     for name, rates in (("one namespace", together), ("as many namespaces", apart)):
         ratio = median(many / one for many, one in zip(rates, alone, strict=True))
-        said = f"{median(rates):,.0f} : {median(alone):,.0f} turns/s"
-        yield Result(f"PostgreSQL: {SESSIONS} sessions to 1, in {name}", ratio, detail=said)
+        detail = f"{median(rates):,.0f} : {median(alone):,.0f} turns/s"
+        yield Result(f"PostgreSQL: {SESSIONS} sessions to 1, in {name}", ratio, detail=detail)
 
 
 async def rate(url: str, namespaces: list[str], talk: Conversation) -> float:
-    """Turns a second, of one session for each of the names; a namespace that is named again shares its store."""
+    """Turns per second, with one session for each name; equal names share a store."""
     stores = {name: await aio.connect(url, namespace=name, connections=connections(namespaces)) for name in namespaces}
     sessions = [await stores[name].session(f"cli:{number}") for number, name in enumerate(namespaces)]
 

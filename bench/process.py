@@ -1,4 +1,4 @@
-"""Starting Python, with its bytecode cached as it is on a user's machine."""
+"""Start Python with cached bytecode, as on a user's machine."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def start(*arguments: object, cwd: Path = ROOT, stderr: int | None = None) -> su
 
 
 def run(*arguments: object) -> tuple[float, str]:
-    """Runs Python to its end: the seconds it took, and what it printed."""
+    """Run Python to its end; the seconds, and its output."""
     began = perf_counter()
     with start(*arguments, stderr=subprocess.PIPE) as process:
-        said, complained = process.communicate()
+        output, errors = process.communicate()
     if process.returncode:
-        raise ChildProcessError(f"{arguments} ended with {process.returncode}: {complained}")
-    return perf_counter() - began, said
+        raise ChildProcessError(f"{arguments} ended with {process.returncode}: {errors}")
+    return perf_counter() - began, output

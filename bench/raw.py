@@ -1,4 +1,4 @@
-"""The other contestant: the same rows written straight through apsw.
+"""The raw contestant: the same rows written directly through apsw.
 
 It uses bough's pragmas and the tables that bough began with, a row for each message and one for each of its blocks,
 and stores what bough stores (messages, blocks, turns, the session's head), but with the content in the row as it is: no
@@ -69,7 +69,7 @@ class Raw:
             self.connection.pragma("user_version", 1)
 
     def session(self, key: str, head: int | None = None) -> None:
-        """Makes a session: one row in one transaction."""
+        """Insert a session: one row in one transaction."""
         now = time.time_ns() // 1000
         self.connection.execute("BEGIN IMMEDIATE")
         self.connection.execute(INSERT_SESSION, (key, head, now, now))
@@ -120,12 +120,12 @@ class Raw:
 
 
 def first_schema() -> str:
-    """A measure that stays the same, whatever bough makes of its own tables."""
+    """The tables of bough's first schema, so that the measure stays the same when bough's tables change."""
     from importlib.resources import files  # this and bough itself are heavy, and only a new file needs them
 
     return (files("bough.db") / "schema" / "migrations" / "0001-initial.sqlite.sql").read_text("utf-8")
 
 
 def short_id(n: int) -> str:
-    """Six characters that look random; no two numbers give the same ones."""
+    """Six characters, different for each number and spread like random ones."""
     return "%06x" % (n * 6_700_417 % 2**31)

@@ -1,4 +1,4 @@
-"""The other contestant on a server: the same content written straight through psycopg, into bough's own tables.
+"""The raw contestant on a server: the same content written directly through psycopg, into bough's own tables.
 
 As `raw` does for SQLite: a row for each message and one for each of its blocks; no compression, no hashing, no leases;
 rows prepared before the clock starts, tuples read.

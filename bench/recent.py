@@ -1,4 +1,4 @@
-"""The list of conversations that an application shows first."""
+"""The list of the most recent conversations."""
 
 from __future__ import annotations
 

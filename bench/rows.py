@@ -1,4 +1,4 @@
-"""The workload as the raw contestant wants it: plain tuples, ready to be bound."""
+"""The workload for the raw contestant: plain tuples, ready to be bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search, against FTS5 with the same texts in it, and the building of the index."""
+"""Search compared with FTS5 over the same texts, and building the index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a person waits for `bough` to answer, beside Python that imports the least such a program needs."""
+"""Start-up time of `bough`, compared with Python importing the minimum for such a program."""
 
 from __future__ import annotations
 

@@ -29,11 +29,11 @@ def number(value: float) -> str:
 
 
 def write(lines: list[str]) -> None:
-    """Puts the table between the marks of the page."""
+    """Write the table between the markers of the page."""
     before, rest = PAGE.read_text("utf-8").split(BEGIN)
     after = rest.split(END)[1]
-    said = (
+    conditions = (
         f"Measured on {date.today()}: Python {platform.python_version()}, SQLite {apsw.sqlite_lib_version()}, "
         f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores."
     )
-    PAGE.write_text("\n".join([before + BEGIN, said, "", head(), *lines, END + after]), "utf-8")
+    PAGE.write_text("\n".join([before + BEGIN, conditions, "", head(), *lines, END + after]), "utf-8")

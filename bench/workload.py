@@ -1,4 +1,4 @@
-"""Conversations to measure with: the same on every machine, and as compressible as real ones.
+"""Conversations for the measurements: the same on every machine, and as compressible as real ones.
 
 Prose comes from the standard library's help topics and code from its sources, cut at random places with a fixed seed;
 pictures are random bytes, as incompressible as a real picture is. The user writes about 200 bytes, the assistant about
@@ -76,7 +76,7 @@ def _turn(rng: random.Random, number: int) -> Iterator[Message]:
 
 
 def picture(rng: random.Random) -> bytes:
-    """A new picture, or as often one from a small album."""
+    """With equal probability a new picture or one of three."""
     return random.Random(rng.choice((rng.random(), rng.randrange(3)))).randbytes(PICTURE)
 
 
@@ -87,7 +87,7 @@ def _cut(rng: random.Random, text: str, size: int) -> str:
 
 
 def conversation(messages: int, seed: int = 0) -> Conversation:
-    """Whole turns, up to the one that reaches this many messages."""
+    """Whole turns, with at least this many messages."""
     found, total = [], 0
     for turn in turns(seed):
         if total >= messages:
@@ -106,7 +106,7 @@ def dialog(talk: Conversation) -> list[Message]:
 
 
 def content_bytes(talk: Conversation) -> int:
-    """What was said, in bytes; a picture that was sent twice counts twice."""
+    """The size of the content; a picture that was sent twice counts twice."""
     return sum(_size(block) for message in dialog(talk) for block in message.blocks)
 
 

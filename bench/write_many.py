@@ -1,6 +1,6 @@
-"""One of several writers: appends turns for some seconds and says how it went, as JSON.
+"""One of several writers: append turns for some seconds and print the counts as JSON.
 
-`python -m bench.write_many bough|raw FILE KEY SECONDS SEED`. It says that it is ready, and begins when it is told to.
+`python -m bench.write_many bough|raw FILE KEY SECONDS SEED`. It prints `ready` and starts when it reads a line.
 """
 
 from __future__ import annotations

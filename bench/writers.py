@@ -16,7 +16,7 @@ from bench.raw import Raw
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the writers of one run did together."""
+    """Combined result of the writers of one run."""
 
     rate: float
     """turns a second"""
@@ -24,7 +24,7 @@ class Outcome:
     """turns of the slowest, to those of the fastest"""
     errors: int
     longest: float
-    """wait for one turn, in seconds"""
+    """longest wait for one turn, in seconds"""
     lost: int
 
 
@@ -43,8 +43,8 @@ def results(name: str, mine: list[Outcome], theirs: list[Outcome]) -> Iterator[R
     fair = [median(one.fairness for one in run) for run in (mine, theirs)]
     waits = [max(one.longest for one in run) for run in (mine, theirs)]
     faults = [sum(one.errors + one.lost for one in run) for run in (mine, theirs)]
-    said, busy = f"{rates[0]:,.0f} : {rates[1]:,.0f} turns/s", rates[1] < 1 / QUIET_COMMIT
-    yield Result(f"{name}: turns a second", ratio, at_least=0.8, detail=said, flattered=busy)
+    detail, busy = f"{rates[0]:,.0f} : {rates[1]:,.0f} turns/s", rates[1] < 1 / QUIET_COMMIT
+    yield Result(f"{name}: turns a second", ratio, at_least=0.8, detail=detail, flattered=busy)
     yield Result(f"{name}: slowest to fastest", fair[0], "", at_least=0.25, detail=f"{fair[0]:.2f} : {fair[1]:.2f}")
     yield Result(f"{name}: errors and lost turns", faults[0], "", at_most=0, detail=f"{faults[0]} : {faults[1]}")
     yield Result(
@@ -65,14 +65,14 @@ def outcome(scale: Scale, name: str, file: Path, shared: bool) -> Outcome:
         assert writer.stdin is not None
         writer.stdin.write("go\n")
         writer.stdin.flush()
-    said = [json.loads(writer.communicate()[0]) for writer in writers]
-    turns = [one["turns"] for one in said]
+    outputs = [json.loads(writer.communicate()[0]) for writer in writers]
+    turns = [one["turns"] for one in outputs]
     return Outcome(
         rate=sum(turns) / scale.seconds,
         fairness=min(turns) / max(turns),
-        errors=sum(one["errors"] for one in said),
-        longest=max(one["longest"] for one in said),
-        lost=sum(one["messages"] for one in said) - kept(name, file, set(keys)),
+        errors=sum(one["errors"] for one in outputs),
+        longest=max(one["longest"] for one in outputs),
+        lost=sum(one["messages"] for one in outputs) - kept(name, file, set(keys)),
     )
 
 
@@ -89,7 +89,7 @@ def make(name: str, file: Path, keys: list[str]) -> None:
 
 
 def kept(name: str, file: Path, keys: set[str]) -> int:
-    """How many messages the dialogs of these sessions have."""
+    """The number of messages in the dialogs of these sessions."""
     if name == "bough":
         with bough.connect(file) as store:
             return sum(len(store.session(key).path()) for key in keys)

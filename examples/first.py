@@ -1,4 +1,4 @@
-"""A first look: keep a conversation, close the file, open it again, and go another way from the middle of it."""
+"""Store a conversation, close the file, open it again, and fork it in the middle."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def ask(path: Path) -> None:
             turn.add(assistant("About 210 years, by its girth of 4.1 metres."), usage=Usage(180, 20, cost=0.0005))
 
 
-def go_another_way(path: Path) -> None:
-    """A new process would do just this: find the session, fork it before the answer, and continue there."""
+def continue_elsewhere(path: Path) -> None:
+    """As in a new process: find the session, fork it before the answer, and continue there."""
     with bough.connect(path) as store:
         session = store.session("cli:default")
         measured = session.path()[2]
@@ -55,5 +55,5 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "first.db"
         ask(file)
-        go_another_way(file)
+        continue_elsewhere(file)
         print(f"\nAll of it in one file of {file.stat().st_size:,} bytes.")
