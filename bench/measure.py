@@ -1,7 +1,7 @@
 """Measure ratios: contestants alternate inside a round, ratios are taken per round, and medians over the rounds.
 
-The machine is shared and the latency of its disk varies. What slows one contestant slows the other too if both run within
-the same tenth of a second, so the ratio is stable where the milliseconds are not.
+The machine is shared and the latency of its disk varies. What slows one contestant slows the other too if both run
+within the same tenth of a second, so the ratio is stable where the milliseconds are not.
 """
 
 from __future__ import annotations
