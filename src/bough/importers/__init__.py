@@ -59,8 +59,8 @@ def detect(path: Path) -> Importer:
                 return importer
     if has_tables(path, messages=("digest", "covers"), sessions=("head", "revision")):
         raise ImporterError(
-            f"{str(path)!r} is a store of bough's own. Copy it with `bough db copy`, or bring it in beside what is "
-            f"here: bough --db {str(path)!r} export --all | bough import -"
+            f"{str(path)!r} is a bough store. Copy it with `bough db copy`, or add its content to this "
+            f"store: bough --db {str(path)!r} export --all | bough import -"
         )
     check_readable(path)
     raise ImporterError(

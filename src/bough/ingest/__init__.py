@@ -5,6 +5,6 @@ batches           cuts items into batches; `Ingestion`, the steps that a batch g
 conversation      `ConversationIngestion`: another program's conversation
     matching      is a message stored under another id, or with fewer blocks
     turns         which turn a message belongs to
-    sessions      where the sessions stand afterwards
+    sessions      the heads of the sessions afterwards
 archive           `ArchiveIngestion`: bough's own export, with its ids
 """

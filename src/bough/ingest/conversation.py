@@ -106,7 +106,7 @@ class ConversationIngestion:
         return self._result("new" if row is None else "grown" if self.added else "known")
 
     def finish(self, now: int) -> ImportResult:
-        """Moves the sessions to where they stand in the other program."""
+        """Moves the sessions to their heads in the other program."""
         if not self.added + self.known:
             return self._result("empty")
         _, made = sessions.main_session(self.db, self.conversation, now)

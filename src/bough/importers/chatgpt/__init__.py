@@ -50,7 +50,7 @@ class ChatGPT:
 def _conversation(record: Json, place: str, assets: Assets) -> Conversation | Skipped:
     name = record.get("conversation_id") or record.get("id") if isinstance(record, dict) else None
     if not isinstance(name, str) or not isinstance(record.get("mapping"), dict):
-        return Skipped(place, "not a conversation", record)
+        return Skipped(place, "It is not a conversation.", record)
     mapping = Mapping(name, record["mapping"], place, assets)
     rest = {key: value for key, value in record.items() if value and key not in KEPT_ELSEWHERE}
     return Conversation(

@@ -50,7 +50,7 @@ class Mapping:
 
     def items(self) -> Iterator[Item]:
         for node_id, node in self._malformed.items():
-            yield Skipped(f"{self._place}.mapping.{node_id}", "a node that is not an object", node)
+            yield Skipped(f"{self._place}.mapping.{node_id}", "The node is not an object.", node)
         parents = {node_id: text_or_none(node.get("parent")) for node_id, node in self._nodes.items()}
         for node_id, parent in parents_first(parents):
             node = self._nodes[node_id]

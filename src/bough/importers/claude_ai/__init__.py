@@ -43,7 +43,7 @@ def _conversation(record: Json, place: str) -> Conversation | Skipped:
         or not isinstance(record.get("uuid"), str)
         or not _is_list(record.get("chat_messages"))
     ):
-        return Skipped(place, "not a conversation", record)
+        return Skipped(place, "It is not a conversation.", record)
     chat = ChatTree(record["uuid"], record["chat_messages"], place)
     rest = {key: value for key, value in record.items() if value and key not in KEPT_ELSEWHERE}
     return Conversation(
@@ -86,7 +86,7 @@ class ChatTree:
 
     def items(self) -> Iterator[Item]:
         for number, one in self._malformed:
-            yield Skipped(f"{self._place}.chat_messages[{number}]", "a message that is not an object", one)
+            yield Skipped(f"{self._place}.chat_messages[{number}]", "The message is not an object.", one)
         for name, parent in parents_first(self._parents):
             yield from self._parts(name, self._last_id(parent) if parent is not None else None)
 

@@ -1,7 +1,7 @@
 """Build a tree from the lines of one Claude Code file.
 
 A reply is several lines with the same `message.id`, one block each; they become one message with the id of the first
-line, so that the next import recognises a reply that was still being written. Results of parallel calls stand on
+line, so that the next import recognises a reply that was still being written. Results of parallel calls are on
 branches of their own, which become one path. A missing parent is taken to be the line before.
 """
 
@@ -84,7 +84,7 @@ class Thread:
             if isinstance(line, Skipped):
                 yield line
             elif not isinstance(line.value, dict):
-                yield Skipped(line.place, "not an object", line.value)
+                yield Skipped(line.place, "It is not an object.", line.value)
             elif self._continues_reply(line.value):
                 self._reply.append(line)
             elif text_or_none(line.value.get("type")) in LEFT_OUT:
@@ -120,7 +120,7 @@ class Thread:
         elif isinstance(record.get("uuid"), str):
             yield self._message(line, note_message(record), self._positions.parent(record))
         else:
-            yield Skipped(line.place, f"a line of the unknown type {kind!r}", record)
+            yield Skipped(line.place, f"The line has the unknown type {kind!r}.", record)
 
     def _user_items(self, line: Line) -> Iterator[Item]:
         parent, rest = self._positions.parent(line.value), self._rest(line.value)

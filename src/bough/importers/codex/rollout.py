@@ -80,7 +80,7 @@ class Rollout:
                 yield self._message(event, Message("system", (Other(event.kind, {"codex": event.payload}),)))
             case "unknown":
                 kind = at(line.value, "type")
-                yield Skipped(line.place, f"a line of the unknown type {kind!r}", line.value)
+                yield Skipped(line.place, f"The line has the unknown type {kind!r}.", line.value)
 
     def _response_items(self, event: Event) -> Iterator[Item]:
         message = read_item(event.payload)

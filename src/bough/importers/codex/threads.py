@@ -39,7 +39,7 @@ def rollout_lines(files: Files, name: str) -> Iterator[Line | Skipped]:
         try:
             yield from json_lines(decompressed(stream) if name.endswith(".zst") else stream, name)
         except ValueError as error:
-            yield Skipped(name, f"the rest is damaged: {error}")
+            yield Skipped(name, f"The rest is damaged: {error}")
 
 
 class RolloutMetadata:
@@ -100,7 +100,7 @@ class RolloutDirectory:
     def conversations(self) -> Iterator[Conversation | Skipped]:
         for name, metadata in self._metadata.items():
             if metadata.thread is None:
-                yield Skipped(name, "no line has the id of the thread")
+                yield Skipped(name, "No line has the id of the thread.")
             elif self._only in (None, name):
                 yield self._conversation(name, metadata, metadata.thread)
             else:  # It was not asked for, but its positions are needed by the one that continues it.
@@ -154,7 +154,7 @@ class RolloutDirectory:
             position = self._position_before(base, ordinal)
             rollout.continue_from(position)
             if position is None:
-                yield Skipped(name, f"begins in the middle of the thread {base!r}, which is not among these files")
+                yield Skipped(name, f"It continues the thread {base!r}, which is not among these files.")
         yield from rollout.items(rollout_lines(self._files, name))
 
     def _position_before(self, thread: str, ordinal: int) -> Position | None:

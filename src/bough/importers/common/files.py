@@ -67,7 +67,7 @@ def translated(path: Path) -> Iterator[None]:
     try:
         yield
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise ImporterError(f"{str(path)!r} is damaged or not what it says it is: {error}.") from None
+        raise ImporterError(f"{str(path)!r} is damaged or not a zip: {error}.") from None
     except OSError as error:
         raise ImporterError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from None
 

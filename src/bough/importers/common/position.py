@@ -8,7 +8,7 @@ from bough.model import Role
 
 
 class Position(NamedTuple):
-    """An imported message, as its children need to know it."""
+    """What the children of an imported message need of it."""
 
     message_id: str
     turn: str

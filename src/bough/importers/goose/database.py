@@ -75,7 +75,7 @@ def _items(tables: Tables, session: str, model: str | None, provider: str | None
     for row in tables.rows("messages", MESSAGES, order=order, session_id=session):
         content = parse_json_or_none(row["content_json"])
         if not isinstance(content, list):
-            yield Skipped(f"messages:{row['id']}", "the content is not a JSON list", row["content_json"])
+            yield Skipped(f"messages:{row['id']}", "The content is not a JSON list.", row["content_json"])
             content = []
         stored = StoredMessage(
             row["message_id"], row["role"], content, row["created_timestamp"], parse_json_or_none(row["metadata_json"])

@@ -57,7 +57,7 @@ def read_session_file(files: Files, name: str) -> Iterator[Conversation]:
 
 def read_export(record: Json, place: str) -> Conversation | Skipped:
     if not is_export(record):
-        return Skipped(place, "not a session", record)
+        return Skipped(place, "It is not a session.", record)
     session = text_or_none(record.get("id")) or PurePosixPath(place).stem
     messages = (stored(record) for record in record["conversation"] if is_message(record))
     return _conversation(session, record, SessionReader(session, None, None, {}).items(messages))
@@ -95,4 +95,4 @@ def _messages(files: Files, name: str, skipped: list[Skipped]) -> Iterator[Store
             elif is_message(line.value):
                 yield stored(line.value)
             elif line.number > 1:
-                skipped.append(Skipped(line.place, "not a message", line.value))
+                skipped.append(Skipped(line.place, "It is not a message.", line.value))

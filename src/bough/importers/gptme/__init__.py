@@ -139,7 +139,7 @@ class ConversationLog:
                     message_id = next(chained([[line.value["role"], line.value["content"]]], message_id))
                     yield message_id, line.value
                 else:
-                    yield Skipped(line.place, "not a message", line.value)
+                    yield Skipped(line.place, "It is not a message.", line.value)
 
     def _last_id(self, name: str) -> str | None:
         end = None

@@ -62,7 +62,7 @@ def _messages(tables: Tables, session: str) -> Iterator[MessageParts | Skipped]:
         if isinstance(info, dict):
             yield MessageParts({"id": row["id"], **info}, list(_parts(tables, row["id"])))
         else:
-            yield Skipped(f"message:{row['id']}", "the data is not an object", row["data"])
+            yield Skipped(f"message:{row['id']}", "The data is not an object.", row["data"])
 
 
 def _newest_messages(tables: Tables, session: str) -> Iterator[MessageParts | Skipped]:

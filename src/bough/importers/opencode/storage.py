@@ -57,7 +57,7 @@ class Storage:
                 record = read_json(stream, name)
         except ImporterError as error:
             return Skipped(name, str(error))
-        return record if isinstance(record, dict) else Skipped(name, "not an object", record)
+        return record if isinstance(record, dict) else Skipped(name, "It is not an object.", record)
 
 
 def _order(info: Record) -> tuple[int, str]:
