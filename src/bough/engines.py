@@ -1,4 +1,4 @@
-"""Which store is meant, and how it is opened: a file, a server, or memory."""
+"""`connect`: opens a store in a file, on a server or in memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bough.store import Store, now
 
 
 def default_path() -> str:
-    """Where conversations are kept when nobody says where: `$BOUGH_DB`, or `bough.db` in the user's data directory."""
+    """The path of the default store: `$BOUGH_DB`, or `bough.db` in the user's data directory."""
     if named := os.environ.get("BOUGH_DB"):
         return named
     return os.path.join(data_directory(), "bough.db")

@@ -1,4 +1,4 @@
-"""The narrow contracts: one method each, so that a consumer can ask for no more than it needs."""
+"""Protocols of one method each, so that a consumer can ask for no more than it needs."""
 
 from __future__ import annotations
 
@@ -9,45 +9,45 @@ from bough.errors import Corrupt
 from bough.model import Node, Save
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Is told, from time to time, how much of how much has been done."""
+"""Called from time to time with what is done and the total."""
 
 
 class MessagesSaver(Protocol):
-    """Whatever can keep messages."""
+    """Anything that stores messages."""
 
     def save_messages(self, saves: Sequence[Save]) -> list[str]:
         """Saves all of them or none; their ids, in the same order."""
 
 
 class MessagesGetter(Protocol):
-    """Whatever can give messages by their ids."""
+    """Anything that loads messages by id."""
 
     def get_messages(self, ids: Sequence[str]) -> list[Node]:
-        """The messages with these ids, in this order; raises `NotFound` naming one that is not there."""
+        """The messages with these ids, in this order. Raises `NotFound` naming one that does not exist."""
 
 
 class MessagesLister(Protocol):
-    """Whatever can list messages."""
+    """Anything that lists messages."""
 
     def list_messages(self, offset: int = 0, limit: int | None = None, ascending: bool = False) -> Iterator[Node]:
         """Every message, the newest first."""
 
 
 class MessagesDeleter(Protocol):
-    """Whatever can delete messages."""
+    """Anything that deletes messages."""
 
     def delete_messages(self, ids: Sequence[str], recursive: bool = False) -> None:
-        """Deletes messages, with all that follows them if `recursive`."""
+        """Deletes messages, with their descendants if `recursive`. Raises `Refused` for children otherwise."""
 
 
 class MessageDB(MessagesSaver, MessagesGetter, MessagesLister, MessagesDeleter, Protocol):
-    """All four."""
+    """All four protocols."""
 
 
 def get_dialog(getter: MessagesGetter, message_id: str) -> list[Node]:
-    """The dialog that leads to a message, root first, from anything that can get messages.
+    """The dialog that leads to a message, root first, over any `MessagesGetter`.
 
-    Raises `NotFound` for an id that is not there and `Corrupt` for a parent chain that comes back to itself.
+    Raises `NotFound` for an unknown id, and `Corrupt` for a cycle of parents.
     """
     path: list[Node] = []
     seen: set[str] = set()

@@ -1,4 +1,4 @@
-"""The saving middleware: wrap whatever turns a dialog into a reply, and nothing said is lost."""
+"""Saving middleware: wraps a function from a dialog to a reply, and stores both."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bough.protocols import MessagesSaver
 
 @value
 class Kept:
-    """A message that has been saved, and its id."""
+    """A stored message and its id."""
 
     id: str
     message: Message
@@ -22,10 +22,10 @@ Generate = Callable[[list[Message]], Message | Sequence[Message]]
 
 
 class Recorder:
-    """Calls `generate` with a dialog, saving before the call what has no id yet, and after it the reply.
+    """Calls `generate` with a dialog. Saves the messages without an id before the call, and the reply after it.
 
-    It needs nothing but a `MessagesSaver`. A `Kept` or a `Node` in the dialog counts as saved. When the call fails,
-    what was said is kept already: `save` the dialog first to hold its ids, and try again without saving twice.
+    It needs only a `MessagesSaver`. A `Kept` or a `Node` in the dialog counts as saved. When `generate` raises, the
+    dialog is stored already: `save` it first to have its ids, and a second try does not store it twice.
     """
 
     def __init__(self, saver: MessagesSaver, generate: Generate, label: str | None = None) -> None:
@@ -34,18 +34,18 @@ class Recorder:
         self._label = label
 
     def __call__(self, dialog: Sequence[Item]) -> list[Kept]:
-        """The dialog, saved, with the reply at its end."""
+        """The saved dialog with the reply at its end. Raises what the saver and `generate` raise."""
         kept = self.save(dialog)
         reply = self._generate([item.message for item in kept])
         return self.save([*kept, *([reply] if isinstance(reply, Message) else reply)])
 
     def save(self, dialog: Sequence[Item]) -> list[Kept]:
-        """Saves what has no id yet, all or none. Each message follows the one before it."""
+        """Saves the messages without an id, all or none, each as a child of the one before."""
         return save_dialog(self._saver, dialog, self._label)
 
 
 def save_dialog(saver: MessagesSaver, dialog: Sequence[Item], label: str | None = None) -> list[Kept]:
-    """The dialog with an id for each message; those that had none are saved now, all or none."""
+    """The dialog with an id for each message; those without one are saved, all or none."""
     saves: list[Save] = []
     parent: str | Save | None = None
     for item in dialog:

@@ -1,7 +1,7 @@
-"""How many tokens a message will probably cost, without a network and without a vocabulary.
+"""Token estimates, without a network and without a vocabulary.
 
-Text is estimated from its length in UTF-8, which holds to within a quarter for prose, code and JSON in most scripts;
-what looks like base64 or hex costs far more. Where a path has the provider's own counts, `context` corrects by them.
+Text is estimated from its length in UTF-8, which is right to within a quarter for prose, code and JSON in most scripts;
+base64 and hex cost far more. Where a path has the provider's own counts, `context` scales the estimates by them.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ import re
 
 from bough.model import Block, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
 
+VERSION = 1
+"""Raise it with every change of an estimate, together with the version of the schema (docs/decisions/0021)."""
 BYTES_PER_TOKEN = 3.5
 DENSE_BYTES_PER_TOKEN = 1.4
 MESSAGE = 4
-"""What a role and its delimiters cost."""
+"""For a role and its delimiters."""
 IMAGE = 1_500
 DOCUMENT_BYTES_PER_TOKEN = 50
 SECOND_OF_SOUND = 32_000
@@ -22,7 +24,7 @@ DENSE = r"[A-Za-z0-9+/=_-]{200}"
 
 
 def estimate(message: Message) -> int:
-    """The tokens of a message, probably; never zero."""
+    """The estimated tokens of a message; never zero."""
     return MESSAGE + sum(map(estimate_block, message.blocks))
 
 
@@ -41,7 +43,7 @@ def estimate_block(block: Block) -> int:
 
 
 def estimate_text(text: str, size: int | None = None) -> int:
-    """The tokens of a text, probably. Who knows its size in UTF-8 saves the time of finding out."""
+    """The estimated tokens of a text. `size` is its length in UTF-8, if the caller has it."""
     if size is None:
         size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
     dense = size > 200 and " " not in text[:200] and re.match(DENSE, text) is not None
