@@ -161,18 +161,13 @@ def test_edges_do_not_meet_and_importers_never_see_the_store() -> None:
             assert imports(path) <= allowed, path
 
 
-REPEATED: set[str] = {
-    "Deleted", "Key", "OpenAIChat", "Provenance", "Request", "Server", "TrashEntry",
-}  # fmt: skip
-
-
 def test_no_class_name_is_defined_twice() -> None:
     places = defaultdict(list)
     for path in FILES:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):  # an underscore means local
                 places[node.name].append(str(path.relative_to(SOURCE)))
-    assert {name: where for name, where in places.items() if len(where) > 1 and name not in REPEATED} == {}
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}
 
 
 ACROSS = {"contract", "properties", "reliability", "postgres"}

@@ -34,7 +34,7 @@ from bough.model.imported import Conversation, ImportedMessage, Item, Skipped
 ROLES = {"system", "developer", "user", "assistant", "tool", "function"}
 
 
-class OpenAIChat:
+class OpenAIChatFiles:
     name = "openai-chat"
     title = "OpenAI-style chats"
 
@@ -121,7 +121,7 @@ def conversation(chat: dict[str, Json], place: str) -> Conversation:
     rest = {key: value for key, value in chat.items() if key != "messages"}
     given_id = text_or_none(chat.get("id")) or text_or_none(chat.get("conversation_id"))
     return Conversation(
-        OpenAIChat.name, given_id or ids[first_reply], _items(chat, ids, place),
+        OpenAIChatFiles.name, given_id or ids[first_reply], _items(chat, ids, place),
         title=text_or_none(chat.get("title")), model=text_or_none(chat.get("model")),
         created_at=from_seconds(chat.get("created")), extra=rest or None,
     )  # fmt: skip
@@ -142,4 +142,4 @@ def _items(chat: dict[str, Json], ids: list[str], place: str) -> Iterator[Item]:
             parent = message_id
 
 
-IMPORTER: Importer = OpenAIChat()
+IMPORTER: Importer = OpenAIChatFiles()

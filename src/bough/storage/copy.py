@@ -38,7 +38,7 @@ class MessageEntry(NamedTuple):
     label: str | None
 
 
-class TrashEntry(NamedTuple):
+class TrashPageRow(NamedTuple):
     """A row of `trash_page`."""
 
     id: str
@@ -63,7 +63,7 @@ class Table:
 MESSAGES = Table("message_page", MessageEntry._make)
 SESSIONS, TURNS = Table("session_page", SessionRow._make), Table("turn_page", TurnRow._make)
 EXTERNALS = Table("external_page", ExternalRow._make, 2, ("", ""))
-TRASH = Table("trash_page", TrashEntry._make, 1, ("",))
+TRASH = Table("trash_page", TrashPageRow._make, 1, ("",))
 
 
 @mutable
@@ -223,7 +223,7 @@ def _trash(source: Database, target: Database) -> None:
             target.transact(lambda theirs=theirs: _copy_entry(source, target, theirs))  # type: ignore[misc]
 
 
-def _copy_entry(source: Database, target: Database, entry: TrashEntry) -> None:
+def _copy_entry(source: Database, target: Database, entry: TrashPageRow) -> None:
     """Copies an entry of the trash, with the blobs that its rows hold."""
     deleted = unpack(_content(source, entry.id).payload)
     copied = deleted.renumbered(blobs.copy(source, target, deleted.blobs))

@@ -20,7 +20,7 @@ from bough.db.postgres import fulltext
 from bough.db.postgres.errors import is_lost
 from bough.db.postgres.pool import Connection
 from bough.db.postgres.schema import TABLES, is_distributed, migrate
-from bough.db.postgres.server import Server, namespace_in
+from bough.db.postgres.server import PostgresServer, namespace_in
 from bough.db.postgres.transaction import WRITE, Snapshot, Transaction
 from bough.errors import Busy, Invalid, Refused, StorageError
 
@@ -38,7 +38,7 @@ CHECK = """
     UNION ALL SELECT checksum_failures || ' pages had a wrong checksum' FROM pg_stat_database
     WHERE datname = current_database() AND checksum_failures > 0
 """
-inherited_servers: list[Server] = []
+inherited_servers: list[PostgresServer] = []
 """Connections inherited from a parent process. A reference is kept so that they are never closed here."""
 
 
@@ -64,7 +64,7 @@ class PostgreSQL:
         self._write_lock = threading.Lock()
         self._inherited = False
         self._written, self._analyze_after = 0, ANALYZE_AFTER
-        self._server = Server(url, connections, patience)
+        self._server = PostgresServer(url, connections, patience)
         self._connect(migrations)
         fork_safety.register(self)
 

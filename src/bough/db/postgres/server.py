@@ -27,7 +27,7 @@ SLOWEST = 0.25
 logging.getLogger("psycopg").addHandler(logging.NullHandler())  # our errors have the same text
 
 
-class Server:
+class PostgresServer:
     """A PostgreSQL server and a pool of connections to it."""
 
     def __init__(self, url: str, connections: int, patience: float) -> None:
@@ -40,7 +40,7 @@ class Server:
         self.is_distributed = False
         """Whether the server is the coordinator of a Citus cluster."""
 
-    def reconnecting(self) -> Server:
+    def reconnecting(self) -> PostgresServer:
         """A copy with a pool of its own, for the child of a process fork."""
         other = copy(self)
         other.pool = Pool(self.open, self.pool.size, self.patience)

@@ -15,7 +15,7 @@ from psycopg import sql
 from bough.db import PATIENCE
 from bough.db.postgres.pool import Connection
 from bough.db.postgres.schema import TABLES, is_distributed, migrate
-from bough.db.postgres.server import Server
+from bough.db.postgres.server import PostgresServer
 from bough.errors import Refused
 
 
@@ -65,7 +65,7 @@ def distribute(url: str) -> list[str]:
 
 @contextmanager
 def _administration(url: str) -> Iterator[tuple[str, Connection]]:
-    server = Server(url, 1, PATIENCE)
+    server = PostgresServer(url, 1, PATIENCE)
     try:
         with server.translate_errors(), server.pool.connection() as connection:
             migrate(connection, server.name)

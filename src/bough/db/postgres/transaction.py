@@ -18,7 +18,7 @@ from psycopg.pq import TransactionStatus
 
 from bough.db import Row, Value, read_text, sections
 from bough.db.postgres.pool import Connection
-from bough.db.postgres.server import Server
+from bough.db.postgres.server import PostgresServer
 
 STATEMENTS = sections(read_text("postgres", "statements.sql"), "name")
 LISTS = {
@@ -33,7 +33,7 @@ WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
 class Transaction:
     """A transaction on a connection, in a namespace."""
 
-    def __init__(self, connection: Connection, namespace: str, server: Server) -> None:
+    def __init__(self, connection: Connection, namespace: str, server: PostgresServer) -> None:
         self._connection = connection
         self._namespace = namespace
         self._server = server
@@ -114,7 +114,7 @@ class Transaction:
 class Snapshot:
     """A read transaction. It begins with its first statement, on another connection if the first one was lost."""
 
-    def __init__(self, server: Server, namespace: str) -> None:
+    def __init__(self, server: PostgresServer, namespace: str) -> None:
         self._server = server
         self._namespace = namespace
         self._transaction: Transaction | None = None
