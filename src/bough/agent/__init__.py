@@ -1,4 +1,4 @@
-"""The loop: a model, its tools and a session, so that what a model asks for really happens and is kept."""
+"""The agent loop: run a model with tools in a session, which stores every step."""
 
 from bough.agent.compaction import Compaction
 from bough.agent.delegates import delegate

@@ -1,4 +1,4 @@
-"""Subagents: an agent that works for another one, in a session of its own, linked to the call that started it."""
+"""Subagents: an agent as a tool of another, in a session of its own that is linked to the call."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from bough.model import Json, Text, Tool, keys
 if TYPE_CHECKING:
     from bough.session import Session
 
-DEEPEST = 3
-"""How many agents may stand between the user and the one that works."""
+MAX_DEPTH = 3
+"""Maximum depth of nested subagents."""
 PARAMETERS: Json = {
     "type": "object",
     "properties": {
@@ -32,10 +32,10 @@ PARAMETERS: Json = {
 
 
 def delegate(agent: Agent, listener: Listener = ignore) -> Bound:
-    """A tool by which a model hands a task to another agent, in this process.
+    """A tool that hands a task to another agent in this process.
 
     Each call runs in a session of its own, labelled `subagent:{name}:{run}` and linked to the message and the call that
-    started it. The result is what the agent says last.
+    started it. The result is the text of the agent's last reply.
     """
 
     def work(arguments: dict[str, Json], call: Call) -> Result:
@@ -46,7 +46,7 @@ def delegate(agent: Agent, listener: Listener = ignore) -> Bound:
 
 
 def tool_for(agent: Agent) -> Tool:
-    """An agent, as a model that may call it sees it."""
+    """The tool definition of an agent."""
     return Tool(valid_name(agent.name), agent.description or f"Hands a task to the agent {agent.name!r}.", PARAMETERS)
 
 
@@ -59,18 +59,18 @@ def task_of(arguments: dict[str, Json]) -> str:
 
 
 def session_for(agent: Agent, calling: Session, message: str | None, call_id: str | None) -> Session:
-    """A session for one run of an agent, linked to the one that calls. Raises `ToolError` when that is too deep."""
-    if calling.key.count(keys.DELEGATE) >= DEEPEST:
-        raise ToolError(f"This task was handed on {DEEPEST} times already; do it without another agent.")
+    """A session for one run of an agent, linked to the calling one. Raises `ToolError` beyond `MAX_DEPTH`."""
+    if calling.key.count(keys.DELEGATE) >= MAX_DEPTH:
+        raise ToolError(f"This task was handed on {MAX_DEPTH} times already; do it without another agent.")
     return calling.delegate(agent.name, message=message, call_id=call_id, own=True)
 
 
 def work_on(agent: Agent, session: Session, task: str, stop: Stop, listener: Listener = ignore) -> Result:
-    """Runs a task to its end; what the agent said last, or why there is nothing."""
+    """Run a task. The result is the text of the last reply, or an error with the reason why there is none."""
     done = run(agent, session, task, listener=listener, stop=stop)
     where: Json = {"bough": {"session": session.key, "turn": done.turn}}
     if done.status == "complete":
         return Result((Text(done.text),), extra=where)
     ended = agent.limits.describe(done.reason) if done.reason else "It ended without a reply."
-    said = f" It had said: {done.text}" if done.text else ""
-    return Result((Text(f"The agent {agent.name!r} did not finish. {ended}{said}"),), True, where)
+    partial = f" It had said: {done.text}" if done.text else ""
+    return Result((Text(f"The agent {agent.name!r} did not finish. {ended}{partial}"),), True, where)

@@ -1,4 +1,4 @@
-"""What a run tells whoever listens, while it happens. Everything told here is stored already, except pieces."""
+"""Events of a run, for listeners. All except pieces are stored before they are reported."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ if TYPE_CHECKING:
 
 @value
 class Began:
-    """The turn is open; if the run does not end well, it can be resumed by this id."""
+    """The turn was opened. If the run is cut off, the turn can be resumed by this id."""
 
     turn: str
 
 
 @value
 class Compacted:
-    """The older turns were summed up, in this node; or could not be, and why. The run goes on in any case."""
+    """The older turns were summarized in node `id`, or `error` says why not. The run continues in both cases."""
 
     id: str | None
     error: str | None = None
     spent: Usage = Usage()
-    """What the summary has cost; the turn that it was made for counts it."""
+    """Usage of the summary, which is included in the usage of the turn."""
 
 
 @value
 class Replied:
-    """A whole reply."""
+    """A complete reply was stored."""
 
     nodes: tuple[Node, ...]
 
 
 @value
 class Called:
-    """A tool is about to be used."""
+    """A tool is about to be called."""
 
     call: ToolCall
 
 
 @value
 class Answered:
-    """A tool has answered, or failed."""
+    """The result of a tool call was stored."""
 
     id: str
     result: ToolResult
@@ -56,4 +56,4 @@ Listener: TypeAlias = Callable[[Event], object]
 
 
 def ignore(_: Event) -> None:
-    """Listens to nothing."""
+    """Listener that ignores all events."""

@@ -1,4 +1,4 @@
-"""A Python function as a tool: its name, its docstring, and a JSON Schema from its signature."""
+"""Convert a Python function to a tool, with a JSON Schema from its signature."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def tool(
     parameters: Json = None,
     seconds: float | None = None,
 ) -> Bound:
-    """A function that the model may call. What it returns is the result; what it raises is told to the model.
+    """Make a tool from a function. Its return value is the result; an exception becomes an error result.
 
-    The schema comes from the annotations, or is given as `parameters`. A parameter annotated with `Call` is not shown
-    to the model: it says who calls, and whether anyone still waits. Raises `Invalid` for a function whose signature
-    cannot be told in JSON.
+    The schema comes from the annotations, or is given as `parameters`. A parameter annotated with `Call` is not part of
+    the schema; it gets the call's session and its `stop`. Raises `Invalid` for a signature that JSON Schema cannot
+    express.
     """
     signature, hints = inspect.signature(function), get_type_hints(function)
     calls = [one for one in signature.parameters if hints.get(one) is Call]
@@ -86,4 +86,6 @@ def schema_of_type(hint: Any, name: str) -> dict[str, Json]:
         return {"type": "array", "items": schema_of_type(inner[0], name)}
     if origin is dict:
         return {"type": "object", "additionalProperties": schema_of_type(inner[1], name)}
-    raise Invalid(f"The type of {name!r}, {hint!r}, cannot be told in JSON; give the schema as `parameters`.")
+    raise Invalid(
+        f"The type of {name!r}, {hint!r}, cannot be expressed in JSON Schema; give the schema as `parameters`."
+    )

@@ -1,4 +1,4 @@
-"""How long a run may go on: until its time is up, or until nobody waits for it any more."""
+"""Limits of a run in time: a deadline, and stopping from another thread."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 Reason: TypeAlias = Literal["steps", "time", "stopped"]
-"""Why a run ended before the model had said its last word."""
+"""Why a run ended before the model's final reply."""
 
 
 class Stop:
-    """Says that nobody waits any more. A tool that takes long looks at it now and then, or asks to be told."""
+    """Signal to stop. A long-running tool polls it, waits for it, or adds a callback."""
 
     def __init__(self) -> None:
         self._event = threading.Event()
@@ -21,15 +21,15 @@ class Stop:
 
     @property
     def is_set(self) -> bool:
-        """Whether it has happened."""
+        """Whether the signal is set."""
         return self._event.is_set()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Sleeps until nobody waits any more, or for this long; says which."""
+        """Wait for the signal, up to `seconds`; return whether it is set."""
         return self._event.wait(seconds)
 
     def set(self) -> None:
-        """Tells everyone who asked to be told. Safe to call twice."""
+        """Set the signal and call the callbacks. Safe to call twice."""
         with self._lock:
             self._event.set()
             callbacks, self._callbacks = self._callbacks, []
@@ -37,7 +37,7 @@ class Stop:
             callback()
 
     def add_callback(self, callback: Callable[[], object]) -> None:
-        """Asks to be told; at once, if it has happened already."""
+        """Call `callback` when the signal is set; at once if it already is."""
         with self._lock:
             if not self._event.is_set():
                 self._callbacks.append(callback)
@@ -46,7 +46,7 @@ class Stop:
 
 
 class Deadline:
-    """The end of a run's time: a moment, or the `Stop` of whoever asked for the run."""
+    """The end of a run: a time limit, or the caller's `Stop`."""
 
     def __init__(self, seconds: float | None = None, stop: Stop | None = None) -> None:
         self.stop = stop or Stop()
@@ -54,13 +54,13 @@ class Deadline:
 
     @property
     def reason(self) -> Reason | None:
-        """Why the run must end now; None while it may go on."""
+        """Why the run must end now; None while it may continue."""
         if self.stop.is_set:
             return "stopped"
         return "time" if self._ends_at is not None and time.monotonic() >= self._ends_at else None
 
     def left(self, most: float | None = None) -> float | None:
-        """How many seconds are left, at most so many; None without any limit."""
+        """Seconds left, at most `most`; None without any limit."""
         if self._ends_at is None:
             return most
         left = max(0.0, self._ends_at - time.monotonic())

@@ -1,7 +1,7 @@
-"""The loop: ask, do what the reply asks for, ask again, until the model has nothing left to do.
+"""The agent loop: send a request, run the tool calls of the reply, repeat until a reply has no calls.
 
-Every step is in the store before the next begins. Whatever ends a run early, a limit, an error or Ctrl+C, leaves a turn
-that can be looked at and resumed.
+Every step is stored before the next begins. A run that ends early, by a limit, an error or Ctrl+C, leaves a turn that
+can be resumed.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ def run(
     wait: float = WAIT,
     busy: Literal["raise", "fork"] = "raise",
 ) -> Outcome:
-    """Runs one turn of a session with an agent, from the user's message to the last reply.
+    """Run one turn of a session with an agent, from the user's message to the final reply.
 
-    `resume` takes up a turn that did not complete, by its id; a message is then added to it. `stop` ends the run from
-    another thread. A limit ends it with an interrupted turn and a `reason`. Raises what the model's provider raises,
-    after the turn was marked as failed, and everything that `Session.turn` raises.
+    `resume` is the id of an incomplete turn to continue; a message is then added to it. `stop` ends the run from
+    another thread. A limit ends it with an interrupted turn and a `reason`. Raises `ProviderError`, after the turn was
+    marked as failed, and everything that `Session.turn` raises.
     """
     deadline = Deadline(agent.limits.seconds, stop)
     made = None if resume else compact_if_due(session, agent.provider, agent.compaction, agent.budget)
@@ -77,18 +77,18 @@ def run(
 
 
 def compaction_metadata(made: Compacted) -> Json:
-    """What a turn remembers of the summary that was made for it, and of its share of what the turn has cost."""
+    """Metadata of a turn about its summary, with the summary's share of the usage."""
     spent = {name: getattr(made.spent, name) for name in Usage.__match_args__}
     return {"summary": made.id, "error": made.error, "usage": spent}
 
 
 def lease(limits: Limits) -> float:
-    """A turn may be silent for as long as a tool may take; that its writer has died is noticed without a lease."""
+    """Lease in seconds, longer than any tool call. The death of the writer is detected without the lease."""
     return max(LEASE, DAY if limits.tool_seconds is None else 2 * limits.tool_seconds)
 
 
 def outcome(turn: Turn, reason: Reason | None) -> Outcome:
-    """What the store says of a turn that has ended."""
+    """The outcome of a turn that has ended, from the store."""
     info = turn.info
     last = turn.session.store.path(info.last_id, last=1)[-1]
     return Outcome(
@@ -97,7 +97,7 @@ def outcome(turn: Turn, reason: Reason | None) -> Outcome:
 
 
 class Run:
-    """One turn on its way."""
+    """One running turn."""
 
     def __init__(self, agent: Agent, turn: Turn, deadline: Deadline, listener: Listener) -> None:
         self._agent = agent
@@ -107,7 +107,7 @@ class Run:
         self._toolbox = Toolbox(agent.tools)
 
     def go(self) -> Reason | None:
-        """Asks and acts until there is nothing left to do, or a limit is reached; which, if one was."""
+        """Run to the final reply, or to a limit, whose reason is returned."""
         if is_done(self._turn.path(last=1)[-1]):
             return None
         steps = 0
@@ -126,7 +126,7 @@ class Run:
         return self._deadline.reason
 
     def _reply(self) -> tuple[Node, ...] | None:
-        """Asks once; the reply, in its place. None when the time was up first."""
+        """Request one reply and store it. None if the time ran out first. Raises `ProviderError`."""
         tools = self._toolbox.tools()
         request = self._request(tools)
         received = receive(self._turn, lambda: self._ask(request, tools), self._deadline, self._listener)
@@ -146,11 +146,11 @@ class Run:
         return nodes
 
     def _request(self, tools: Sequence[Tool]) -> Context:
-        """The dialog so far, fitted to what the model can read beside its instructions and tools."""
+        """The dialog so far, fitted to the context window, minus instructions, tools and reply."""
         agent, provider = self._agent, self._agent.provider
         budget = agent.budget or provider.window or window_of(provider.model)
-        kept_free = None if budget is None else reserve(agent, tools, budget)
-        return self._turn.context(provider.format, budget, reserve=kept_free)
+        reserved = None if budget is None else reserve(agent, tools, budget)
+        return self._turn.context(provider.format, budget, reserve=reserved)
 
     def _ask(self, request: Context, tools: Sequence[Tool]) -> Answer:
         agent = self._agent
@@ -163,7 +163,7 @@ class Run:
         )
 
     def _run_calls(self, calls: Sequence[ToolCall], message: str) -> None:
-        """Does what a reply asks for. Also when Ctrl+C cuts it short, every call is answered."""
+        """Run the calls of a reply. Every call gets a result, even if Ctrl+C interrupts."""
         limits, done = self._agent.limits, 0
         jobs = [Job(call, self._turn.session, message) for call in calls]
         for call in calls:
@@ -182,7 +182,7 @@ class Run:
 
 
 def reserve(agent: Agent, tools: Sequence[Tool], budget: int) -> int:
-    """What of a budget the dialog must leave free: for the instructions, the tools and the reply."""
+    """Tokens of a budget to reserve for the instructions, the tools and the reply."""
     shown: list[Any] = [[tool.name, tool.description, tool.parameters] for tool in tools]
     needed = estimate_text(agent.instructions or "") + estimate_text(json.dumps(shown)) + (agent.max_tokens or 0)
     return min(max(needed, int(budget * RESERVE)), budget - 1)

@@ -1,4 +1,4 @@
-"""Takes up a turn that was cut off: what was begun and not finished is said plainly, and nothing is done twice."""
+"""Resume a turn that was cut off, without running any tool call twice."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from bough.turn import Turn
 
 CUT_OFF = "[Your last reply was cut off where it ends. Go on from there; do not repeat it.]"
-"""Said in the user's place: many models refuse a system message that is not the first."""
+"""Sent as the user, because many models refuse a system message that is not the first."""
 
 
 def prepare_resume(turn: Turn, message: Message | str | None) -> None:
-    """Makes a turn ready to go on, with what the user has to say to it, if anything.
+    """Prepare a turn for the next request, with a message of the user, if any.
 
-    A call whose result was not kept may have had its effect: it is answered as interrupted, and the model decides.
+    A call without a stored result may have had its effect. It is answered as interrupted, and the model decides.
     """
     if open_calls := unanswered(turn.path()):
         turn.add([result_message(call, Result.failed(INTERRUPTED)) for call in open_calls])
@@ -30,17 +30,17 @@ def prepare_resume(turn: Turn, message: Message | str | None) -> None:
 
 
 def is_cut_off(node: Node) -> bool:
-    """Whether this is what came of a reply that never became whole."""
+    """Whether a node is the received part of an incomplete reply."""
     return node.role == "assistant" and node.message.error
 
 
 def is_done(node: Node) -> bool:
-    """Whether a turn that ends here had only not been closed."""
+    """Whether a turn that ends at this node is complete, and was only not closed."""
     return node.role == "assistant" and not node.message.error and not node.message.calls
 
 
 def unanswered(path: Sequence[Node]) -> list[ToolCall]:
-    """The calls at the end of a path that have no result."""
+    """The calls at the end of a path without a result."""
     answered: set[str] = set()
     for node in reversed(path):
         answered |= {result.call_id for result in node.message.results}

@@ -1,7 +1,7 @@
-"""One reply, from the request to the store.
+"""Receive one streamed reply.
 
-The answer is read by a thread of its own, so that the run can look at the clock while nothing comes: what has come is
-sketched once a second, a time limit holds, and Ctrl+C is heard at once.
+A separate thread reads the answer, so that a stalled stream never blocks the run: the received part is saved every
+second, the time limit holds, and Ctrl+C takes effect at once.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from bough.providers.types import Answer, Piece
     from bough.turn import Turn
 
-EVERY = 1.0
-"""Seconds between two sketches: what a crash may cost of a stream."""
+INTERVAL = 1.0
+"""Seconds between two saves of a partial reply: the most that a crash can lose."""
 
 
 class Stream:
-    """An answer that a thread reads. Use it in a `with` block: leaving it stops the model."""
+    """An answer that a thread reads. Leaving its `with` block stops the model."""
 
     def __init__(self, ask: Callable[[], Answer]) -> None:
         self._ask = ask
         self._answer: Answer | None = None
         self._closed = False
-        self.whole = False
-        """Whether everything has come."""
-        self._came: SimpleQueue[Piece | BaseException | Literal["end", "stop"]] = SimpleQueue()
+        self.complete = False
+        """Whether the answer was received completely."""
+        self._queue: SimpleQueue[Piece | BaseException | Literal["end", "stop"]] = SimpleQueue()
         threading.Thread(target=self._read, name="answer", daemon=True).start()
 
     @property
@@ -41,21 +41,21 @@ class Stream:
         assert self._answer is not None, "nothing has come yet"
         return self._answer
 
-    def spent(self) -> Usage:
-        """What the provider has counted so far of an answer that was cut off; as a rule it counts at the end only."""
+    def usage(self) -> Usage:
+        """Close the answer and return its usage so far; most providers report it only at the end."""
         self._closed = True
-        self._let_go()
-        with suppress(Exception):  # whatever the thread is doing just now, a count is not worth an error
+        self._close_answer()
+        with suppress(Exception):  # the thread may still be reading; a missing count is no reason to fail
             return self.answer.usage
         return Usage()
 
     def pieces(self, deadline: Deadline, pause: Callable[[], float]) -> Iterator[Piece | None]:
-        """The pieces as they come, and None when there was none for a while. Ends early when the time is up."""
-        deadline.stop.add_callback(lambda: self._came.put("stop"))
+        """The pieces as they arrive, and None after each pause without any. Ends early at the deadline."""
+        deadline.stop.add_callback(lambda: self._queue.put("stop"))
         while True:
-            self._closed = deadline.reason is not None  # what has come by then is still given
+            self._closed = deadline.reason is not None  # pieces already received are still returned
             try:
-                came = self._came.get(timeout=0 if self._closed else deadline.left(pause()))
+                came = self._queue.get(timeout=0 if self._closed else deadline.left(pause()))
             except Empty:
                 if self._closed:
                     return
@@ -64,7 +64,7 @@ class Stream:
             if isinstance(came, BaseException):
                 raise came
             if isinstance(came, str):
-                self.whole = came == "end"
+                self.complete = came == "end"
                 return
             yield came
 
@@ -72,19 +72,19 @@ class Stream:
         try:
             self._answer = self._ask()
             for piece in self._answer:
-                self._came.put(piece)
+                self._queue.put(piece)
                 if self._closed:
-                    self._came.put("stop")
+                    self._queue.put("stop")
                     break
             else:
-                self._came.put("end")
+                self._queue.put("end")
         except BaseException as error:
-            self._came.put(error)
+            self._queue.put(error)
         if self._closed:
-            self._let_go()
+            self._close_answer()
 
-    def _let_go(self) -> None:
-        # The thread may be in the middle of reading what is closed under it; whatever that gives, nobody wants it.
+    def _close_answer(self) -> None:
+        # The thread may be reading while the answer is closed; its errors do not matter then.
         with suppress(Exception):
             if self._answer is not None:
                 self._answer.close()
@@ -94,63 +94,63 @@ class Stream:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._closed = True
-        self._let_go()
+        self._close_answer()
 
 
 class PartialReply:
-    """What has come of a reply, kept in the store once a second."""
+    """The received part of a reply, saved in the store once a second."""
 
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
         self._parts: list[tuple[type[Text] | type[Thinking], list[str]]] = []
         self._stale = False
-        self._kept_at = time.monotonic()
+        self._saved_at = time.monotonic()
 
     def add(self, piece: Piece | None) -> None:
-        """Takes a piece, and keeps everything so far if it is time."""
+        """Add a piece, if any, and save if the interval has passed."""
         if piece is not None and piece.kind != "call" and piece.text:
             kind = Text if piece.kind == "text" else Thinking
             if not self._parts or self._parts[-1][0] is not kind:
                 self._parts.append((kind, []))
             self._parts[-1][1].append(piece.text)
             self._stale = True
-        if time.monotonic() - self._kept_at >= EVERY:
-            self.keep()
+        if time.monotonic() - self._saved_at >= INTERVAL:
+            self.save()
 
-    def keep(self) -> None:
-        """Keeps everything so far."""
+    def save(self) -> None:
+        """Save everything received so far."""
         if self._stale:
             blocks = tuple(kind("".join(texts)) for kind, texts in self._parts)
             self._turn.sketch(Message("assistant", blocks))
-            self._stale, self._kept_at = False, time.monotonic()
+            self._stale, self._saved_at = False, time.monotonic()
 
     def pause(self) -> float:
-        """How long nothing may come before it is time again."""
-        return max(0.01, self._kept_at + EVERY - time.monotonic()) if self._stale else EVERY
+        """Seconds until the next save is due."""
+        return max(0.01, self._saved_at + INTERVAL - time.monotonic()) if self._stale else INTERVAL
 
 
 def receive(
     turn: Turn, ask: Callable[[], Answer], deadline: Deadline, listener: Callable[[Piece], object]
 ) -> Answer | None:
-    """The whole answer; None when the time was up before it was whole. What came of it is kept in any case."""
-    sketch = PartialReply(turn)
+    """Receive an answer; None if the deadline comes first. The received part is stored in any case."""
+    partial = PartialReply(turn)
     with Stream(ask) as stream:
         try:
-            for piece in stream.pieces(deadline, sketch.pause):
-                sketch.add(piece)
+            for piece in stream.pieces(deadline, partial.pause):
+                partial.add(piece)
                 if piece is not None:
                     listener(piece)
         except BaseException:
-            keep_partial(turn, stream, sketch)
+            keep_partial(turn, stream, partial)
             raise
-        if stream.whole:
+        if stream.complete:
             return stream.answer
-        keep_partial(turn, stream, sketch)
+        keep_partial(turn, stream, partial)
     return None
 
 
-def keep_partial(turn: Turn, stream: Stream, sketch: PartialReply) -> None:
-    """Keeps what came of an answer that was cut off, and what it has cost."""
-    sketch.keep()
-    if (spent := stream.spent()) != Usage():
+def keep_partial(turn: Turn, stream: Stream, partial: PartialReply) -> None:
+    """Store the received part of an answer that was cut off, and its usage."""
+    partial.save()
+    if (spent := stream.usage()) != Usage():
         turn.add([], usage=spent)

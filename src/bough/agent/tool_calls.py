@@ -1,7 +1,6 @@
-"""The calls of one reply at work: all at once, each in a thread of its own, their results in the order of the calls.
+"""Run the tool calls of one reply in parallel threads, and return results in the order of the calls.
 
-A thread cannot be ended from outside. A call that takes too long is told so by its `Stop` and left behind; the model
-gets an error in its place.
+A thread cannot be killed. A call that takes too long gets its `Stop` set and is abandoned; its result is an error.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ INTERRUPTED = "Interrupted before it was done. Whether it had any effect is not 
 
 
 class Job:
-    """One call on its way."""
+    """One running call."""
 
     def __init__(self, call: ToolCall, session: Session, message: str) -> None:
         self.call = call
@@ -35,7 +34,7 @@ class Job:
         self._began = 0.0
 
     def start(self, toolbox: Toolbox, seconds: float | None) -> None:
-        """Begins; a call that means no tool is over at once."""
+        """Start the call. A call of an unknown tool fails at once."""
         try:
             bound, arguments = toolbox.find(self.call)
         except ToolError as problem:
@@ -46,14 +45,14 @@ class Job:
         threading.Thread(target=self._work, args=(bound, arguments), name=f"tool {self.call.name}", daemon=True).start()
 
     def wait(self, deadline: Deadline) -> Result:
-        """The result, when it is there; or that it took too long."""
+        """Wait for the result; an error if it takes too long."""
         deadline.stop.add_callback(self._done.set)
         own = None if self._seconds is None else max(0.0, self._began + self._seconds - time.monotonic())
         self._done.wait(deadline.left(own))
         return self.now(None if deadline.reason else f"No answer within {self._seconds or 0:g} seconds; given up.")
 
     def now(self, otherwise: str | None = None) -> Result:
-        """The result if it is there; if not, nobody will wait for it."""
+        """The result if there is one, else an error; the call is then abandoned."""
         if (result := self._result) is None:
             self.about.stop.set()
         return result or Result.failed(otherwise or (INTERRUPTED if self._began else NOT_RUN))
@@ -63,7 +62,7 @@ class Job:
             self._finish(bound.run(arguments, self.about))
         except BoughError as problem:
             self._finish(Result.failed(str(problem)))
-        except BaseException as problem:  # whatever a tool does, its thread must not die in silence
+        except BaseException as problem:  # the thread must always produce a result
             self._finish(Result.failed(f"{type(problem).__name__}: {problem}"))
 
     def _finish(self, result: Result) -> None:
@@ -72,17 +71,17 @@ class Job:
 
 
 def result_message(call: ToolCall, result: Result) -> Message:
-    """The message that answers a call."""
+    """The tool_result message for a call."""
     block = ToolResult(call.call_id, result.content, result.error, call.name, result.extra)
     return Message("tool_result", (block,), result.error)
 
 
 def results(
-    jobs: Sequence[Job], toolbox: Toolbox, deadline: Deadline, seconds: float | None, most: int
+    jobs: Sequence[Job], toolbox: Toolbox, deadline: Deadline, seconds: float | None, parallel: int
 ) -> Iterator[Result]:
-    """The results in the order of the calls, each as soon as it and those before it are there; `most` at a time."""
-    for first in range(0, len(jobs), most):
-        batch = jobs[first : first + most]
+    """Run at parallel `parallel` calls at a time; yield the results in order, each as soon as possible."""
+    for first in range(0, len(jobs), parallel):
+        batch = jobs[first : first + parallel]
         if deadline.reason:
             yield from (Result.failed(NOT_RUN) for _ in batch)
             continue

@@ -1,4 +1,4 @@
-"""What a model may use: a tool with what does its work, and the toolbox that a run takes its tools from."""
+"""Tools with their implementation, and the toolbox of a run."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ Content: TypeAlias = Text | Media | Other
 
 LONGEST_NAME = 64
 NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}")
-"""What every provider accepts as the name of a tool."""
+"""Names that every provider accepts for a tool."""
 
 
 @value
 class Call:
-    """One call of a tool: for whom it is, and whether anyone still waits for it."""
+    """Context of one tool call: the calling session, and the signal to stop."""
 
     session: Session
     message: str
-    """The id of the message that makes the call."""
+    """Id of the message with the call."""
     call_id: str
     name: str
     stop: Stop
@@ -37,7 +37,7 @@ class Call:
 
 @value
 class Result:
-    """What a tool answered."""
+    """The result of a tool call."""
 
     content: tuple[Content, ...] = ()
     error: bool = False
@@ -45,12 +45,12 @@ class Result:
 
     @classmethod
     def failed(cls, why: str) -> Result:
-        """A failure, in words for the model."""
+        """An error result; the text is for the model."""
         return cls((Text(why),), True)
 
     @classmethod
     def of(cls, returned: Json) -> Result:
-        """What a function returned: a text, blocks of content, or anything that JSON can say."""
+        """Convert a return value: a string, content blocks, or anything that can be JSON."""
         if isinstance(returned, Result):
             return returned
         if isinstance(returned, (str, Text, Media, Other)):
@@ -62,7 +62,7 @@ class Result:
 
 @value
 class Bound:
-    """A tool together with what does its work. `seconds` is how long it may take, where it is not as all others."""
+    """A tool with its implementation. `seconds` overrides `Limits.tool_seconds`. Raises `Invalid` for a bad name."""
 
     tool: Tool
     run: Callable[[dict[str, Json], Call], Result]
@@ -77,21 +77,21 @@ class Bound:
 
 
 class ToolSource(Protocol):
-    """Where tools come from. It is asked before every request: its tools may change while it is in use."""
+    """A source of tools. Queried before every request, because its tools may change."""
 
     def tools(self) -> Sequence[Bound]:
-        """The tools that can be used now."""
+        """The tools that are available now."""
 
 
 class Toolbox:
-    """All tools of a run, by the names that the model knows them by."""
+    """All tools of a run, by the names given to the model."""
 
     def __init__(self, sources: Iterable[Bound | ToolSource] = ()) -> None:
         self._sources = tuple(sources)
         self._bound: dict[str, Bound] = {}
 
     def tools(self) -> tuple[Tool, ...]:
-        """What the model may call in its next reply. Of two with one name, the later gets another."""
+        """The tools for the next request. If two have the same name, the later one is renamed."""
         self._bound = {}
         for source in self._sources:
             for bound in [source] if isinstance(source, Bound) else source.tools():
@@ -100,7 +100,7 @@ class Toolbox:
         return tuple(bound.tool for bound in self._bound.values())
 
     def find(self, call: ToolCall) -> tuple[Bound, dict[str, Json]]:
-        """The tool that a call means, and its arguments. Raises `ToolError`, in words that the model can act on."""
+        """The tool and the arguments of a call. Raises `ToolError`, whose text is for the model."""
         bound = self._bound.get(call.name)
         if bound is None:
             known = ", ".join(self._bound) or "none"
@@ -109,7 +109,7 @@ class Toolbox:
 
 
 def arguments_of(call: ToolCall) -> dict[str, Json]:
-    """The arguments of a call, as an object. Nothing at all counts as no arguments."""
+    """The arguments of a call as an object; empty if blank. Raises `ToolError`."""
     if not call.arguments.strip():
         return {}
     try:
@@ -122,7 +122,7 @@ def arguments_of(call: ToolCall) -> dict[str, Json]:
 
 
 def valid_name(text: str) -> str:
-    """The name of a tool that every provider accepts, as near to a text as can be."""
+    """A tool name that every provider accepts, derived from a text."""
     name = re.sub(r"[^a-zA-Z0-9_-]", "_", text) or "_"
     name = name if NAME.match(name) else f"_{name}"
     if len(name) <= LONGEST_NAME:
@@ -132,7 +132,7 @@ def valid_name(text: str) -> str:
 
 
 def free_name(name: str, taken: Iterable[str]) -> str:
-    """The name, or one like it that is not taken."""
+    """The name, with a number appended if it is taken."""
     taken, number, found = set(taken), 2, name
     while found in taken:
         found = f"{name[: LONGEST_NAME - 4]}_{number}"

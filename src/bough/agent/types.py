@@ -1,4 +1,4 @@
-"""Who acts, how far, and how it ended."""
+"""Agents, their limits, and outcomes of runs."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 @value
 class Limits:
-    """How far a run may go in one turn."""
+    """Limits of one run. Raises `Invalid` for limits that allow nothing."""
 
     steps: int | None = 50
-    """How many times the model may be asked."""
+    """Maximum number of requests."""
     seconds: float | None = None
     tool_seconds: float | None = 600.0
-    """How long one call of a tool may take."""
+    """Time limit of one tool call."""
     parallel: int = 8
-    """How many calls of one reply are at work at the same time."""
+    """Number of calls of one reply that run at the same time."""
 
     def __post_init__(self) -> None:
         given = {"steps": self.steps, "seconds": self.seconds, "tool_seconds": self.tool_seconds}
@@ -37,7 +37,7 @@ class Limits:
             raise Invalid(f"At least one call must be at work, not {self.parallel}.")
 
     def describe(self, reason: Reason) -> str:
-        """Why a run was ended, in words."""
+        """Text for the reason why a run ended."""
         match reason:
             case "steps":
                 return f"Stopped at the limit of {self.steps} steps."
@@ -49,41 +49,41 @@ class Limits:
 
 @value
 class Agent:
-    """Who acts: a model, what it is told, what it may use and how far it may go."""
+    """An agent: a model with instructions, tools and limits."""
 
     provider: Provider
     name: str = "agent"
     description: str = ""
-    """What it is for: a model that may call it reads this."""
+    """Its purpose, for a model that may call it as a subagent."""
     instructions: str | None = None
     tools: Sequence[Bound | ToolSource] = ()
     limits: Limits = Limits()
     budget: int | None = None
-    """Tokens of one request; else the window of the model."""
+    """Tokens of one request; the context window of the model if None."""
     max_tokens: int | None = None
     """Tokens of one reply."""
     options: dict[str, Json] | None = None
-    """What goes into every request as it is."""
+    """Fields that are added to every request unchanged."""
     compaction: Compaction = Compaction()
 
 
 @value
 class Outcome:
-    """How a run ended."""
+    """Result of a run."""
 
     turn: str
-    """The id of the turn; one that did not complete can be resumed by it."""
+    """Id of the turn, by which an incomplete one can be resumed."""
     last: str
-    """The id of the newest message of the turn."""
+    """Id of the newest message of the turn."""
     status: Status
     reason: Reason | None
-    """Which limit ended it, if one did."""
+    """The limit that ended it, if any."""
     message: Message | None
     """The last message, if it is a reply."""
     usage: Usage
-    """Of the whole turn."""
+    """Usage of the whole turn."""
 
     @property
     def text(self) -> str:
-        """What the model said last."""
+        """Text of the last reply."""
         return self.message.text if self.message else ""

@@ -1,4 +1,4 @@
-"""Who answers: providers that speak OpenAI's and Anthropic's protocols, the embedded model, and scripts."""
+"""Model providers: OpenAI's and Anthropic's APIs and compatible ones, the embedded model, and scripts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bough.providers.types import Provider
 
 Settings: TypeAlias = Mapping[str, Mapping[str, Any]]
-"""The tables `[providers.NAME]` of the configuration, by their names."""
+"""The tables `[providers.NAME]` of the configuration, by name."""
 
 NONE: Settings = {}
 _SPEC = re.compile(r"([\w.-]+)(?:[:/](.*))?", re.S)
@@ -27,14 +27,14 @@ _FAMILIES = {
     "o3": "openai",
     "o4": "openai",
 }
-"""Models whose names say whose they are."""
+"""Prefixes of model names, and the providers of these models."""
 
 
 def find(spec: str, settings: Settings = NONE, environ: Mapping[str, str] = os.environ) -> Provider:
-    """Who answers to `openai:MODEL`, `anthropic:MODEL`, `local`, `local:PATH`, `scripted:FILE` or `NAME:MODEL`.
+    """The provider for `openai:MODEL`, `anthropic:MODEL`, `local`, `local:PATH`, `scripted:FILE` or `NAME:MODEL`.
 
-    Nothing is loaded and nobody is called yet. Raises `ProviderError` when nobody is known by that name, when no model
-    is named, and when the key, the weights or a package is missing.
+    Loads no model and opens no connection. Raises `ProviderError` if the name is unknown, no model is named, or the
+    key, the model file or a package is missing.
     """
     from bough.providers.catalog import service
 
@@ -54,7 +54,7 @@ def find(spec: str, settings: Settings = NONE, environ: Mapping[str, str] = os.e
 
 
 def default(environ: Mapping[str, str] = os.environ, settings: Settings = NONE) -> str:
-    """Who answers when nobody is named: who is configured, or whose key is in the environment, else `local`."""
+    """The default spec: the first provider that is configured or has its key in the environment, else `local`."""
     from bough.providers.catalog import SERVICES, service
 
     for name in (*settings, *SERVICES):
@@ -67,7 +67,7 @@ def default(environ: Mapping[str, str] = os.environ, settings: Settings = NONE) 
 
 
 def _split(spec: str, settings: Settings) -> tuple[str, str]:
-    """The provider's name and the model's; `PROVIDER/MODEL` is understood as well."""
+    """Split a spec into provider and model. `PROVIDER/MODEL` and a known model name alone are accepted too."""
     from bough.providers.catalog import SERVICES
 
     found = _SPEC.fullmatch(spec.strip())
@@ -112,7 +112,10 @@ def _api(name: str, known: Service) -> Api:
 
 
 def _key(name: str, known: Service, table: Mapping[str, Any], environ: Mapping[str, str]) -> str | None:
-    """The key; None where none is wanted. A key that no header can hold would be told by the error it causes."""
+    """The API key, or None if the service needs none. Raises `ProviderError`.
+
+    A key that is not printable ASCII is refused here, because the HTTP library's error would show it.
+    """
     key = str(table.get("api_key") or environ.get(known.key_env or "", "")).strip()
     if key and not (key.isascii() and key.isprintable()):
         raise ProviderError(f"The key of {name} has characters that no key has; copy it again.", kind="key")
@@ -122,8 +125,10 @@ def _key(name: str, known: Service, table: Mapping[str, Any], environ: Mapping[s
 
 
 def _plugin(spec: str, name: str, model: str, table: Mapping[str, Any]) -> Provider:
-    """Someone whom an installed package brings: an entry point of the group `bough.providers`, called with the model's
-    name and the table of the configuration."""
+    """A provider from an installed package: an entry point of the group `bough.providers`.
+
+    It is called with the model's name and the table of the configuration.
+    """
     from importlib.metadata import entry_points
 
     for point in entry_points(group="bough.providers", name=name):

@@ -9,8 +9,8 @@ from bough.providers.api import Request, piece
 from bough.providers.types import Piece
 
 VERSION = "2023-06-01"
-LONGEST = 8192
-"""How long a reply may get when nobody says; the API wants a number, and every model of today allows this one."""
+MAX_TOKENS = 8192
+"""Default token limit of a reply. The API requires one, and every current model allows this one."""
 _CALLS = {"tool_use", "server_tool_use", "mcp_tool_use"}
 
 
@@ -23,7 +23,7 @@ class MessagesApi:
 
     def __init__(self, caches: bool = False) -> None:
         self._cache = {"type": "ephemeral"} if caches else None
-        """Anthropic itself keeps what was read, if asked: the next request begins with this one."""
+        """Prompt caching, which only Anthropic's own server supports: the next request begins with this one."""
 
     def headers(self, key: str | None) -> dict[str, str]:
         return {"anthropic-version": VERSION, **({"x-api-key": key} if key else {})}
@@ -32,7 +32,7 @@ class MessagesApi:
         tools = [{"name": t.name, "description": t.description, "input_schema": t.parameters} for t in request.tools]
         return {
             "model": request.model,
-            "max_tokens": request.max_tokens or LONGEST,
+            "max_tokens": request.max_tokens or MAX_TOKENS,
             "system": request.instructions,
             "messages": request.messages,
             "tools": tools or None,
@@ -50,7 +50,7 @@ class MessagesApi:
             yield from piece("call", block.get("name") if block.get("type") in _CALLS else None)
 
     def error(self, event: dict[str, Json]) -> Json:
-        return (event.get("error") or "an error without a word") if event.get("type") == "error" else None
+        return (event.get("error") or "an error without a message") if event.get("type") == "error" else None
 
     def ends(self, event: dict[str, Json]) -> bool:
         return event.get("type") == "message_stop"

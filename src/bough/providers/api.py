@@ -1,4 +1,4 @@
-"""What an HTTP API of a model is made of: how a request looks, and what the events of its stream say."""
+"""Interface of an HTTP API: the request body, and the meaning of stream events."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bough.providers.types import Piece, Tool
 
 @value
 class Request:
-    """What is asked of a model, whatever API it has."""
+    """A request, independent of the API."""
 
     model: str
     messages: Json
@@ -22,37 +22,37 @@ class Request:
 
 
 class Api(Protocol):
-    """One way to ask for a streamed reply."""
+    """One HTTP API for streamed replies."""
 
     format: str
     flavor: str
-    """What the price list calls it."""
+    """Name of the API in the price list."""
     path: str
-    """Where requests go, below the provider's base URL."""
+    """Path of requests, below the base URL."""
 
     def headers(self, key: str | None) -> dict[str, str]:
-        """How a key is shown, and what else every request says."""
+        """Headers of every request, with the key."""
 
     def body(self, request: Request) -> dict[str, Json]:
-        """The JSON of a request. What is None is left out of it."""
+        """JSON body of a request. Fields that are None are not sent."""
 
     def pieces(self, event: dict[str, Json]) -> Iterator[Piece]:
-        """What an event brings that can be shown."""
+        """The pieces of an event that can be displayed."""
 
     def error(self, event: dict[str, Json]) -> Json:
-        """The error that an event reports; None when it reports none."""
+        """The error in an event, or None."""
 
     def ends(self, event: dict[str, Json]) -> bool:
-        """Whether nothing of the reply is missing after this event, should the stream stop here."""
+        """Whether the reply is complete after this event, even if the stream stops here."""
 
 
 def dicts(items: Json) -> Iterator[dict[str, Json]]:
-    """The objects of a list; nothing of anything else."""
+    """The objects of a list; none if it is not a list."""
     if isinstance(items, list):
         yield from (item for item in items if isinstance(item, dict))
 
 
 def piece(kind: str, text: Json) -> Iterator[Piece]:
-    """A piece, if there are words in it."""
+    """One piece, or none if the text is empty or missing."""
     if isinstance(text, str) and text:
         yield Piece(kind, text)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Who is known by name: where they are, which variable holds their key, and what they speak."""
+"""Known services: address, environment variable of the key, API and default model."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from bough.model.values import value
 
 @value
 class Service:
-    """One provider that speaks HTTP."""
+    """One provider with an HTTP API."""
 
     base_url: str
     key_env: str | None = None
-    """None for servers on one's own machine, which want no key."""
+    """None for local servers, which need no key."""
     type: str = "openai"
     model: str | None = None
-    """What answers when only the provider is named."""
+    """Default model of the provider."""
 
 
 ANTHROPIC, OPENAI = "https://api.anthropic.com/v1", "https://api.openai.com/v1"
@@ -39,29 +39,29 @@ SERVICES: dict[str, Service] = {
     "llamacpp": Service("http://localhost:8080/v1"),
 }
 _ADDRESSES = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL", "ollama": "OLLAMA_HOST"}
-"""Variables that lead elsewhere, as the programs of these providers read them."""
+"""Environment variables that override the address, as the SDKs of these providers read them."""
 
 
 def service(name: str, table: Mapping[str, Any], environ: Mapping[str, str]) -> Service | None:
-    """The service of that name, as the configuration and the environment have it; None if nobody knows it."""
+    """The service of that name, with overrides of the configuration and environment; None if unknown."""
     known = SERVICES.get(name)
     if known is None and "base_url" not in table:
         return None
     known = known or Service("")
-    moved = environ.get(_ADDRESSES.get(name, ""))
-    base_url = table.get("base_url") or (_moved(name, moved) if moved else known.base_url)
-    # OpenAI's newer API is OpenAI's: whoever stands in for it surely has the older one.
-    spoken = "openai" if known.type == "openai.responses" and base_url.rstrip("/") != OPENAI else known.type
+    override = environ.get(_ADDRESSES.get(name, ""))
+    base_url = table.get("base_url") or (_address(name, override) if override else known.base_url)
+    # Servers that replace OpenAI reliably support only its older API.
+    api_type = "openai" if known.type == "openai.responses" and base_url.rstrip("/") != OPENAI else known.type
     return Service(
         base_url,
         table.get("api_key_env") or known.key_env,
-        table.get("type") or spoken,
+        table.get("type") or api_type,
         table.get("model") or known.model,
     )
 
 
-def _moved(name: str, address: str) -> str:
-    """An address out of the environment, up to and including the version."""
+def _address(name: str, address: str) -> str:
+    """An address from the environment, with scheme and version added if missing."""
     address = address.rstrip("/")
     if name == "openai":
         return address

@@ -1,4 +1,4 @@
-"""What a provider's refusal means: statuses and error bodies, as one clear line and a kind."""
+"""Convert HTTP statuses and error bodies to `ProviderError`s of one line and a kind."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _KINDS: dict[str, ProviderTrouble] = {
     "server_error": "down",
     "timeout_error": "down",
 }
-"""What providers call their errors, in `code` or in `type`."""
+"""Error names of providers, in `code` or in `type`."""
 _STATUSES: dict[int, ProviderTrouble] = {
     401: "key", 402: "rate_limit", 403: "key", 404: "not_found", 408: "down", 409: "down",
     413: "context_too_long", 429: "rate_limit",
@@ -39,9 +39,9 @@ _STATUSES: dict[int, ProviderTrouble] = {
 _TOO_LONG = re.compile(
     r"prompt is too long|(context|maximum)[ _](length|window|size)|available context|too many (input )?tokens", re.I
 )
-_LASTING = {"insufficient_quota", "billing_error", "402"}
-"""Waiting does not bring the money."""
-_WHAT: dict[ProviderTrouble, str] = {
+_PERMANENT = {"insufficient_quota", "billing_error", "402"}
+"""Errors about payment, which a retry does not fix."""
+_PHRASES: dict[ProviderTrouble, str] = {
     "key": "does not accept the key",
     "rate_limit": "wants fewer requests",
     "down": "is in trouble",
@@ -52,47 +52,47 @@ _WHAT: dict[ProviderTrouble, str] = {
     "other": "failed",
 }
 _KEY = re.compile(r"\W*sk-[\w-]{6,}")
-_READ, _SHOWN = 4000, 400
-"""Of what a server says. First secrets are hidden, then it is shortened: no half of one is left at the end."""
+_MAX_READ, _MAX_SHOWN = 4000, 400
+"""Characters of a server's message. Secrets are masked before it is shortened, so that no part of one is left."""
 
 
 def from_response(name: str, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
-    """The error that an HTTP response other than a success stands for."""
+    """The error of an unsuccessful HTTP response."""
     try:
-        told = json.loads(body)
+        reported = json.loads(body)
     except (ValueError, RecursionError):
-        told = None if b"<" in body[:100] else body.decode("utf-8", "replace")
-    error = from_body(name, told, status, seconds(headers))
+        reported = None if b"<" in body[:100] else body.decode("utf-8", "replace")
+    error = from_body(name, reported, status, retry_after(headers))
     error.passing = error.passing and headers.get("x-should-retry") != "false"
     return error
 
 
-def from_body(name: str, told: Json, status: int | None = None, retry_after: float | None = None) -> ProviderError:
-    """The error that a provider tells in its own words, in a response or in the middle of a stream."""
-    said, names = _said(told)
-    kind = _kind(said, names, status)
+def from_body(name: str, reported: Json, status: int | None = None, retry_after: float | None = None) -> ProviderError:
+    """The error of an error object, in a response or in a stream."""
+    text, names = _message_and_names(reported)
+    kind = _kind(text, names, status)
     where = f" ({status})" if status else ""
-    message = f"{name} {_WHAT[kind]}{where}{': ' + one_line(said) if said else '.'}"
-    passing = kind in ("rate_limit", "down") and not _LASTING & {*names, str(status)}
+    message = f"{name} {_PHRASES[kind]}{where}{': ' + one_line(text) if text else '.'}"
+    passing = kind in ("rate_limit", "down") and not _PERMANENT & {*names, str(status)}
     return ProviderError(message, kind=kind, status=status, retry_after=retry_after, passing=passing)
 
 
-def _said(told: Json) -> tuple[str, list[str]]:
-    """The words of an error, and what the provider calls it."""
-    if isinstance(told, list):
-        told = told[0] if told else None
-    if not isinstance(told, dict):
-        return str(told or ""), []
-    inner = told.get("error")
+def _message_and_names(reported: Json) -> tuple[str, list[str]]:
+    """The message of an error, and its names."""
+    if isinstance(reported, list):
+        reported = reported[0] if reported else None
+    if not isinstance(reported, dict):
+        return str(reported or ""), []
+    inner = reported.get("error")
     if isinstance(inner, (dict, list)):
-        return _said(inner)
-    said = next((told[key] for key in ("message", "error", "detail") if told.get(key)), "")
-    names = [str(told[key]) for key in ("code", "type") if told.get(key)]
-    return said if isinstance(said, str) else json.dumps(said), names
+        return _message_and_names(inner)
+    text = next((reported[key] for key in ("message", "error", "detail") if reported.get(key)), "")
+    names = [str(reported[key]) for key in ("code", "type") if reported.get(key)]
+    return text if isinstance(text, str) else json.dumps(text), names
 
 
-def _kind(said: str, names: list[str], status: int | None) -> ProviderTrouble:
-    if _TOO_LONG.search(said) and status in (None, 400, 413, 422, 500):
+def _kind(text: str, names: list[str], status: int | None) -> ProviderTrouble:
+    if _TOO_LONG.search(text) and status in (None, 400, 413, 422, 500):
         return "context_too_long"
     for name in names:
         if name in _KINDS:
@@ -102,32 +102,32 @@ def _kind(said: str, names: list[str], status: int | None) -> ProviderTrouble:
 
 
 def one_line(text: str) -> str:
-    """Foreign words as one line that can be printed: nothing that looks like a key, nothing a terminal obeys."""
-    clean = "".join(char if char.isprintable() else " " for char in text[:_READ])
+    """Foreign text as one printable line, without control characters and anything that looks like a key."""
+    clean = "".join(char if char.isprintable() else " " for char in text[:_MAX_READ])
     return " ".join("…" if "***" in word or _KEY.match(word) else word for word in clean.split())
 
 
 def hide(error: ProviderError, secrets: Iterable[str]) -> ProviderError:
-    """The same error without the secrets that a server may have echoed, and not longer than one reads."""
+    """Mask secrets that a server may have echoed in an error, and limit its length."""
     message = str(error)
     for secret in secrets:
         message = message.replace(secret, "…")
-    error.args = (message if len(message) <= _SHOWN else message[:_SHOWN] + "…",)
+    error.args = (message if len(message) <= _MAX_SHOWN else message[:_MAX_SHOWN] + "…",)
     return error
 
 
-def seconds(headers: Mapping[str, str]) -> float | None:
-    """How long to wait, by `Retry-After` in seconds or as a date."""
-    told = headers.get("retry-after", "")
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait, by `Retry-After` in seconds or as a date."""
+    value = headers.get("retry-after", "")
     try:
         if "retry-after-ms" in headers:
             return max(0.0, float(headers["retry-after-ms"]) / 1000)
-        return max(0.0, float(told))
+        return max(0.0, float(value))
     except ValueError:
-        return _until(told)
+        return _seconds_until(value)
 
 
-def _until(date: str) -> float | None:
+def _seconds_until(date: str) -> float | None:
     from email.utils import parsedate_to_datetime
     from time import time
 

@@ -1,4 +1,4 @@
-"""A reply that streams in over HTTP, and the provider that it comes from."""
+"""Provider with an HTTP API, and its streamed answers."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     import httpx2
 
 _REQUEST_IDS = ("x-request-id", "request-id")
-_NONSENSE = (FormatError, TypeError, ValueError, LookupError, AttributeError)
-"""What an event raises that has the name of one we know, and something else in it."""
+_MALFORMED = (FormatError, TypeError, ValueError, LookupError, AttributeError)
+"""Errors that a malformed event or reply raises while it is read."""
 
 
 class HttpProvider:
-    """Someone who answers over HTTP."""
+    """Provider with an HTTP API."""
 
     def __init__(
         self, name: str, model: str, api: Api, connection: HttpConnection, options: dict[str, Json], window: int | None
@@ -45,7 +45,7 @@ class HttpProvider:
 
     @property
     def window(self) -> int | None:
-        """What was configured, or what the price list says."""
+        """Context window, as configured or by the price list."""
         from bough.providers.prices import window_of
 
         return self._window or window_of(self.model)
@@ -59,28 +59,28 @@ class HttpProvider:
         max_tokens: int | None = None,
         options: dict[str, Json] | None = None,
     ) -> HttpAnswer:
-        """Sends the request, again if need be; the answer arrives while it is read. Raises `ProviderError`."""
+        """Send the request, with retries; the answer is streamed while it is iterated. Raises `ProviderError`."""
         body = self._api.body(Request(self.model, messages, instructions, tools, max_tokens))
         body |= self._options | (options or {})
         return HttpAnswer(self._connection, self._api, {key: one for key, one in body.items() if one is not None})
 
     def close(self) -> None:
-        """Lets the connections go."""
+        """Close the connections."""
         self._connection.close()
 
 
-_arriving: WeakSet[HttpAnswer] = WeakSet()
+_open_answers: WeakSet[HttpAnswer] = WeakSet()
 
 
 @atexit.register
-def _hang_up() -> None:
-    """Ends what nobody has closed while the interpreter is still whole; Python 3.13 crashes when that happens later."""
-    for answer in list(_arriving):
+def _close_answers() -> None:
+    """Close open answers before the interpreter shuts down; Python 3.13 crashes if that happens later."""
+    for answer in list(_open_answers):
         answer.close()
 
 
 class HttpAnswer:
-    """A reply that is arriving. Until its first piece has come, a lost connection is made anew."""
+    """A streamed answer. A connection that is lost before the first piece is retried."""
 
     def __init__(self, connection: HttpConnection, api: Api, body: dict[str, Json]) -> None:
         self._connection = connection
@@ -89,55 +89,55 @@ class HttpAnswer:
         self._closed = Event()
         self._retries = Retries(self._closed)
         self._stream = formats.get(api.format).accumulator()
-        self._whole: dict[str, Json] | None = None
+        self._complete_reply: dict[str, Json] | None = None
         self._first_token_at: int | None = None
         self._response = self._send()
-        self._pieces = self._arrive()
-        _arriving.add(self)
+        self._pieces = self._pieces_until_closed()
+        _open_answers.add(self)
 
     def __iter__(self) -> Iterator[Piece]:
-        """The pieces as they come. Raises `ProviderError` when the stream breaks; what came stays in `reply()`."""
+        """The pieces as they arrive. Raises `ProviderError` if the stream breaks; `reply()` keeps the received part."""
         return self._pieces
 
     def reply(self) -> dict[str, Json]:
         """The reply so far, in the provider's own format."""
-        return self._stream.reply() if self._whole is None else self._whole
+        return self._stream.reply() if self._complete_reply is None else self._complete_reply
 
     @property
     def request_id(self) -> str | None:
-        """What the provider calls this request."""
+        """The provider's id of this request."""
         return next((self._response.headers[key] for key in _REQUEST_IDS if key in self._response.headers), None)
 
     @property
     def first_token_at(self) -> int | None:
-        """When the first piece came, in microseconds since 1970."""
+        """Time of the first piece, in microseconds since 1970."""
         return self._first_token_at
 
     @property
     def usage(self) -> Usage:
-        """Tokens as the provider counted them, and their cost where the price is known."""
+        """Tokens as counted by the provider, and their cost if the price is known."""
         from bough.providers.prices import cost
 
         reply = self.reply()
         try:
             counted = formats.get(self._api.format).decode(reply).provenance.usage
-        except _NONSENSE:
-            return Usage()  # nothing came that could be counted
+        except _MALFORMED:
+            return Usage()  # the stream ended before any usage
         return replace(counted, cost=cost(reply, self._connection.base_url, self._api.flavor))
 
     def close(self) -> None:
-        """Stops the model and lets the connection go; a thread that is reading finds the end."""
+        """Stop the model and close the connection. A thread that is reading gets the end of the stream."""
         self._closed.set()
         interrupt(self._response)
-        with suppress(ValueError):  # another thread is reading just now; it lets go by itself
+        with suppress(ValueError):  # another thread is reading, and closes the response itself
             self._pieces.close()
             self._response.close()
 
     def _send(self) -> httpx2.Response:
         return self._connection.post(self._api.path, self._body, self._retries)
 
-    def _arrive(self) -> Generator[Piece, None, None]:
-        """What goes wrong because the answer was closed is nobody's trouble."""
+    def _pieces_until_closed(self) -> Generator[Piece, None, None]:
+        """The pieces. Errors after `close()` are ignored, because closing causes them."""
         try:
             yield from self._attempts()
         except ProviderError:
@@ -150,14 +150,14 @@ class HttpAnswer:
                 yield from self._read()
                 return
             except ProviderError as error:
-                self._give_up_or_wait(error)
+                self._wait_or_raise(error)
             finally:
                 self._response.close()
             self._stream = formats.get(self._api.format).accumulator()
             self._response = self._send()
 
-    def _give_up_or_wait(self, error: ProviderError) -> None:
-        """Once a piece has been shown, asking again would show it twice."""
+    def _wait_or_raise(self, error: ProviderError) -> None:
+        """Wait for a retry. Raises the error after the first piece, because a retry would repeat it."""
         if self._first_token_at is None:
             self._retries.wait(error)
         else:
@@ -168,37 +168,37 @@ class HttpAnswer:
 
     def _read(self) -> Iterator[Piece]:
         if "json" in self._response.headers.get("content-type", ""):
-            yield from self._read_whole()
+            yield from self._read_unstreamed()
             return
         ended = False
         for event in self._connection.events(self._response):
             if event is None:
                 return
-            came = self._take(event)
+            pieces = self._take(event)
             ended = ended or self._api.ends(event)
-            yield from map(self._timed, came)
+            yield from map(self._timed, pieces)
         if not ended:
             raise ProviderError(f"{self._connection.name} stopped in mid-answer.", kind="down", passing=True)
 
     def _take(self, event: dict[str, Json]) -> list[Piece]:
         try:
-            if (told := self._api.error(event)) is None:
+            if (reported := self._api.error(event)) is None:
                 self._stream.feed(event)
                 return list(self._api.pieces(event))
-        except _NONSENSE as error:
+        except _MALFORMED as error:
             raise self._connection.error(f"sent an event that makes no sense: {error}") from None
-        raise self._connection.error("", told=told)
+        raise self._connection.error("", reported=reported)
 
-    def _read_whole(self) -> Iterator[Piece]:
-        """A server that does not stream, or that refuses with a status of success."""
+    def _read_unstreamed(self) -> Iterator[Piece]:
+        """Read a reply of a server that does not stream, or an error with a successful status."""
         reply = self._connection.whole(self._response)
-        if (told := reply.get("error")) is not None:
-            raise self._connection.error("", told=told)
+        if (reported := reply.get("error")) is not None:
+            raise self._connection.error("", reported=reported)
         try:
             decoded = formats.get(self._api.format).decode(reply)
-        except _NONSENSE as error:
+        except _MALFORMED as error:
             raise self._connection.error(f"sent a reply that makes no sense: {error}") from None
-        self._whole = reply
+        self._complete_reply = reply
         for block in (block for message in decoded.messages for block in message.blocks):
             match block:
                 case Text():

@@ -1,8 +1,7 @@
-"""The embedded model: llama.cpp inside this process, no key, no network.
+"""The embedded model: llama.cpp in this process, without key and network.
 
-llama.cpp answers over its own HTTP server on the loopback interface, and is asked there like everyone else: a reply can
-be stopped at any time by hanging up. The server has a key that only this process knows, so that nobody else on the
-machine, nor a page in a browser, can use it.
+llama.cpp runs its own HTTP server on the loopback interface, so that closing the connection stops a reply at any time.
+The server has a key that only this process knows, so that no other user of the machine and no web page can use it.
 """
 
 from __future__ import annotations
@@ -23,18 +22,18 @@ from bough.providers.http_provider import HttpAnswer, HttpProvider
 from bough.providers.openai import ChatApi
 from bough.providers.types import Tool
 
-_NEEDED = ("xllamacpp", "httpx2")
+_PACKAGES = ("xllamacpp", "httpx2")
 WINDOW = 4096
-LONGEST = 1024
-"""A small model does not always find an end."""
+MAX_TOKENS = 1024
+"""Default token limit of a reply, because a small model does not always stop."""
 BATCH = 256
-"""How many tokens are read in one go; a reply that is stopped while it is read stops after one of these."""
-_CALM: dict[str, Json] = {"temperature": 0.2, "top_p": 0.9}
-"""What the makers of the embedded model advise."""
+"""Prompt tokens per batch. A stop during prompt processing takes effect after the current batch."""
+_SAMPLING: dict[str, Json] = {"temperature": 0.2, "top_p": 0.9}
+"""Sampling options that the authors of the embedded model recommend."""
 
 
 class LocalServer:
-    """A model that is loaded, and its HTTP server, which speaks OpenAI's and Anthropic's protocols."""
+    """A loaded model and its HTTP server, which has OpenAI's and Anthropic's APIs."""
 
     def __init__(self, path: Path, window: int = WINDOW, threads: int = 1) -> None:
         import xllamacpp  # type: ignore[import-untyped]
@@ -42,7 +41,7 @@ class LocalServer:
         params = xllamacpp.CommonParams()
         params.model.path, params.model_alias = str(path), {path.stem}
         params.n_ctx, params.n_parallel, params.n_batch = window, 1, BATCH
-        # More threads than idle cores wait for one another: on a busy machine that is ten times slower.
+        # With more threads than idle cores, threads wait for one another: ten times slower on a busy machine.
         params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
         params.verbosity, params.warmup, params.ui, params.cache_ram_mib = -1, False, False, 0
         self.key = os.urandom(16).hex()
@@ -59,7 +58,7 @@ _loading = Lock()
 
 
 def load(path: Path, window: int = WINDOW, threads: int = 1) -> LocalServer:
-    """A model's server. Whoever asks for the same model while it is in use gets the same one."""
+    """The server of a model; shared while the same model is in use. Raises `ProviderError`."""
     with _loading:
         server = _loaded.get((path, window, threads))
         if server is None:
@@ -68,7 +67,7 @@ def load(path: Path, window: int = WINDOW, threads: int = 1) -> LocalServer:
 
 
 class LocalApi(ChatApi):
-    """The API of the embedded model. An answer that is arriving holds it, and so the model."""
+    """The API of a local model. It holds the server, so that an open answer keeps the model loaded."""
 
     flavor = prices.FREE
 
@@ -78,7 +77,7 @@ class LocalApi(ChatApi):
 
 
 class LocalProvider:
-    """The embedded model, or any other in a file. It is loaded when it is first asked."""
+    """The embedded model, or any other GGUF file. Loaded at the first request."""
 
     name = "local"
     format = "openai.chat"
@@ -86,16 +85,16 @@ class LocalProvider:
     def __init__(self, model: str, table: Mapping[str, Any]) -> None:
         own = model in ("", model_file.NAME)
         self.model = model_file.NAME if own else model
-        self._path = _weights() if own else _file(model)
+        self._path = _embedded_file() if own else _file(model)
         self._window: int = table.get("window") or WINDOW
         self._threads: int = table.get("threads") or 1
-        self._silence: float = table.get("timeout") or READ_TIMEOUT
-        self._options = {**(_CALM if own else {}), **table.get("options", {})}
+        self._timeout: float = table.get("timeout") or READ_TIMEOUT
+        self._options = {**(_SAMPLING if own else {}), **table.get("options", {})}
         self._provider: HttpProvider | None = None
 
     @property
     def window(self) -> int:
-        """How many tokens were made room for."""
+        """Context window for which memory is allocated."""
         return self._window
 
     def ask(
@@ -107,27 +106,27 @@ class LocalProvider:
         max_tokens: int | None = None,
         options: dict[str, Json] | None = None,
     ) -> HttpAnswer:
-        """Loads the model, if need be, and asks it. Raises `ProviderError`."""
-        provider, limit = self._loaded(), max_tokens or LONGEST
+        """Load the model if needed, and send the request. Raises `ProviderError`."""
+        provider, limit = self._loaded(), max_tokens or MAX_TOKENS
         return provider.ask(messages, instructions=instructions, tools=tools, max_tokens=limit, options=options)
 
     def _loaded(self) -> HttpProvider:
         if self._provider is None:
             server = load(self._path, self._window, self._threads)
             api = LocalApi(server)
-            connection = HttpConnection(self.name, server.base_url, api.headers(server.key), self._silence)
+            connection = HttpConnection(self.name, server.base_url, api.headers(server.key), self._timeout)
             self._provider = HttpProvider(self.name, self._path.stem, api, connection, self._options, self._window)
         return self._provider
 
     def close(self) -> None:
-        """Lets the weights go."""
+        """Unload the model."""
         if self._provider is not None:
             self._provider.close()
         self._provider = None
 
 
-def _weights() -> Path:
-    _require()
+def _embedded_file() -> Path:
+    _require_packages()
     if not model_file.is_installed():
         raise ProviderError(
             "The embedded model is not here yet; fetch it once (93 MB): bough local install", kind="not_found"
@@ -136,13 +135,13 @@ def _weights() -> Path:
 
 
 def _file(name: str) -> Path:
-    _require()
+    _require_packages()
     path = Path(name).expanduser()
     if not path.is_file():
         raise ProviderError(f"There is no file {name!r}; local:PATH is a model in GGUF.", kind="not_found")
     return path.resolve()
 
 
-def _require() -> None:
-    if any(find_spec(name) is None for name in _NEEDED):
+def _require_packages() -> None:
+    if any(find_spec(name) is None for name in _PACKAGES):
         raise ProviderError("The embedded model needs more: pip install 'bough[local]'", kind="not_found")

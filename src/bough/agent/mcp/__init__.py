@@ -1,4 +1,4 @@
-"""The Model Context Protocol: tools of other programs for our agents, and our agents as tools for other programs."""
+"""Model Context Protocol: tools of MCP servers for agents, and agents as tools of an MCP server."""
 
 from bough.agent.mcp.connection import Server
 from bough.agent.mcp.tool_servers import Servers

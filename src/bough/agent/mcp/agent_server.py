@@ -1,4 +1,4 @@
-"""An agent as an MCP tool over stdio: other programs hand it tasks, and every run is kept."""
+"""MCP server with one agent as its tool, over stdio. Every run is stored."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ENDING = 5.0
 
 
 def serve(agent: Agent, store: Store) -> None:
-    """Serves one agent as one tool on stdin and stdout, until stdin ends. Raises `ToolError` without `bough[mcp]`."""
+    """Serve one agent as one tool on stdin and stdout, until stdin ends. Raises `ToolError` without `bough[mcp]`."""
     try:
         import anyio
         from mcp.server.stdio import stdio_server
@@ -43,7 +43,7 @@ def serve(agent: Agent, store: Store) -> None:
 
 
 def server_of(agent: Agent, store: Store) -> Server[Any]:
-    """The server of an agent, without a connection yet."""
+    """The server of an agent, not yet connected."""
     import anyio
     from mcp.server.lowlevel import Server
     from mcp.types import ListToolsResult, Tool
@@ -68,7 +68,7 @@ def server_of(agent: Agent, store: Store) -> Server[Any]:
         try:
             return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
         except anyio.get_cancelled_exc_class():
-            stop.set()  # nobody waits any more; the run gets the time to put its turn aside
+            stop.set()  # the client cancelled; the run gets time to interrupt its turn
             with anyio.move_on_after(ENDING, shield=True):
                 await anyio.to_thread.run_sync(done.wait, abandon_on_cancel=True)
             raise
@@ -81,7 +81,7 @@ def server_of(agent: Agent, store: Store) -> Server[Any]:
 def handle_call(
     agent: Agent, store: Store, name: str, arguments: dict[str, Json], meta: Mapping[str, Json] | None, stop: Stop
 ) -> CallToolResult:
-    """Runs a task in a session of its own. What goes wrong is told to the caller, and kept."""
+    """Run a task in a session of its own. Errors become the result of the call."""
     try:
         if name != tool_for(agent).name:
             raise ToolError(f"There is no tool {name!r:.80}. There is: {tool_for(agent).name}.")
@@ -92,7 +92,7 @@ def handle_call(
 
 
 def session_of(agent: Agent, store: Store, caller: Caller) -> Session:
-    """A session for one run: linked to the session that calls, if that is in this store."""
+    """A session for one run, linked to the calling session if that is in this store."""
     if caller.session is not None and store.find_session(caller.session) is not None:
         message = store.find_id(caller.message) if caller.message else None
         return session_for(agent, store.session(caller.session), message, caller.call)
@@ -103,7 +103,7 @@ def session_of(agent: Agent, store: Store, caller: Caller) -> Session:
 
 
 def encode_result(result: Result) -> CallToolResult:
-    """A result in the words of MCP; where it is kept goes along with it."""
+    """Encode a result for MCP, with its session and turn in `_meta`."""
     from mcp.types import CallToolResult, TextContent
 
     content = [TextContent(type="text", text=part.text) for part in result.content if isinstance(part, Text)]

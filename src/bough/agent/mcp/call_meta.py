@@ -1,6 +1,6 @@
-"""Who calls a subagent in another process: told in the call's `_meta`, or in the environment of the process.
+"""The caller of a subagent in another process, in the call's `_meta` or in the environment of the process.
 
-It is told only to servers that say they are bough: the key of a session is nobody else's business.
+It is sent only to servers that identify as bough, because session keys are private.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from bough.agent.tools import Call
 
 SERVER_NAME = "bough"
-"""What our servers call themselves."""
+"""Name by which bough's servers identify."""
 NAMES = ("session", "message", "call")
 
 
 @value
 class Caller:
-    """A session, the message in it that makes the call, and the id of the call; as far as they are known."""
+    """The calling session, the message with the call, and the id of the call, as far as known."""
 
     session: str | None = None
     message: str | None = None
@@ -30,14 +30,14 @@ class Caller:
 
 
 def encode_caller(call: Call) -> dict[str, str]:
-    """What a call tells about itself."""
-    told = (call.session.key, call.message, call.call_id)
-    return {f"{SERVER_NAME}/{name}": text for name, text in zip(NAMES, told, strict=True)}
+    """Encode the caller as `_meta` of a call."""
+    values = (call.session.key, call.message, call.call_id)
+    return {f"{SERVER_NAME}/{name}": text for name, text in zip(NAMES, values, strict=True)}
 
 
 def decode_caller(meta: Mapping[str, Json] | None, environ: Mapping[str, str] = os.environ) -> Caller:
-    """Who calls: what `_meta` says of it, else `BOUGH_SESSION`, `BOUGH_MESSAGE` and `BOUGH_CALL`."""
-    told = [(meta or {}).get(f"{SERVER_NAME}/{name}") for name in NAMES]
-    if not any(told):
-        told = [environ.get(f"BOUGH_{name.upper()}") for name in NAMES]
-    return Caller(*(text if isinstance(text, str) and text else None for text in told))
+    """Decode the caller from `_meta`, else from `BOUGH_SESSION`, `BOUGH_MESSAGE` and `BOUGH_CALL`."""
+    values = [(meta or {}).get(f"{SERVER_NAME}/{name}") for name in NAMES]
+    if not any(values):
+        values = [environ.get(f"BOUGH_{name.upper()}") for name in NAMES]
+    return Caller(*(text if isinstance(text, str) and text else None for text in values))

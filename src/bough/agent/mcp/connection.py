@@ -1,6 +1,6 @@
-"""One MCP server: started or called up, asked for its tools, used, started again if it ends, and let go.
+"""Connection to one MCP server: start or connect, list tools, call them, reconnect, close.
 
-All of it happens on the loop of `Servers`.
+All of it runs on the event loop of `Servers`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 CONNECTING = 30.0
 PAUSE = 10.0
-"""Seconds between two times that a server which has ended is started again."""
+"""Seconds between two restarts of a server."""
 ENDED = "has ended, and with it all that it remembered; the next call starts it again"
 AWAY = "is not there any more; the next call looks for it again"
 PAGES = 100
@@ -34,7 +34,7 @@ EMPTY: Mapping[str, str] = {}
 
 @value
 class Server:
-    """A server of tools, as `[mcp.NAME]` describes it: a program with its arguments, or an address."""
+    """Settings of an MCP server, as in `[mcp.NAME]`: a command or a URL. Raises `ToolError` for neither or both."""
 
     name: str
     command: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class Server:
     url: str | None = None
     headers: Mapping[str, str] = EMPTY
     seconds: float | None = None
-    """How long one call may take, where it is not as everywhere."""
+    """Time limit of one call, if not the agent's."""
 
     def __post_init__(self) -> None:
         if bool(self.command) == bool(self.url):
@@ -51,7 +51,7 @@ class Server:
 
     @classmethod
     def of(cls, name: str, table: Mapping[str, Any]) -> Server:
-        """The server that a table of the configuration describes. `$NAME` is what the environment says of it."""
+        """The settings in a table of the configuration. `$NAME` is expanded from the environment."""
         env = {key: os.path.expandvars(str(one)) for key, one in table.get("env", {}).items()}
         headers = {key: os.path.expandvars(str(one)) for key, one in table.get("headers", {}).items()}
         command = tuple(str(word) for word in table.get("command", ()))
@@ -59,15 +59,15 @@ class Server:
 
 
 class ServerConnection:
-    """A server that is connected, or was."""
+    """Connection to a server, which may be lost."""
 
     def __init__(self, server: Server) -> None:
         self.server = server
         self.tools: list[Tool] = []
         self.is_stale = False
-        """Whether the server has said that its tools have changed."""
+        """Whether the server has reported a change of its tools."""
         self.name = ""
-        """What the server calls itself."""
+        """Name by which the server identifies."""
         self._client: Client | None = None
         self._stderr: StderrTail | None = None
         self._lost = asyncio.Event()
@@ -76,14 +76,14 @@ class ServerConnection:
         self._reconnecting = asyncio.Lock()
 
     async def connect(self, closing: asyncio.Event) -> None:
-        """Connects; the connection lives until `closing`, or until the server ends. Raises `ToolError`."""
+        """Connect, until `closing` is set or the server ends. Raises `ToolError`."""
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._lost.clear()
         self._life = asyncio.create_task(self._live(ready, closing))
         await asyncio.shield(ready)
 
     async def reconnect(self, closing: asyncio.Event) -> None:
-        """Connects once more if the server has ended; not too often. Raises `ToolError`."""
+        """Connect again if the server has ended, at most once in `PAUSE` seconds. Raises `ToolError`."""
         async with self._reconnecting:
             if self._client is not None and not self._lost.is_set():
                 return
@@ -95,12 +95,12 @@ class ServerConnection:
             await self.connect(closing)
 
     async def wait_closed(self) -> None:
-        """Waits until nothing is left of it."""
+        """Wait until the connection is closed."""
         if self._life is not None:
             await asyncio.wait([self._life])
 
     async def _live(self, ready: asyncio.Future[None], closing: asyncio.Event) -> None:
-        """Connects, says so, and stays until it is time to close."""
+        """Connect, set `ready`, and keep the connection open until it is closed or lost."""
         try:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(CONNECTING):
@@ -114,18 +114,18 @@ class ServerConnection:
                 await asyncio.wait([listening, *ends])
         except BaseException as error:
             if ready.done():
-                return  # a server that ends badly when it is let go is of no interest
+                return  # errors while closing do not matter
             ready.set_exception(ToolError(self._describe("cannot be used", error)))
         finally:
             self._client = None
 
     async def refresh(self) -> None:
-        """Asks for the tools again."""
+        """List the tools again."""
         self.is_stale = False
         if self._client is None:
             return
         found, cursor = [], None
-        for _ in range(PAGES):  # a server whose list never ends must not keep us
+        for _ in range(PAGES):  # limited, because a faulty server could return pages for ever
             page = await self._client.list_tools(cursor=cursor, cache_mode="refresh")
             found += page.tools
             cursor = page.next_cursor
@@ -134,12 +134,12 @@ class ServerConnection:
         self.tools = found
 
     async def call(self, name: str, arguments: dict[str, Json], meta: dict[str, str] | None) -> Result:
-        """Uses a tool. Raises `ToolError` when the server does not answer."""
+        """Call a tool. Raises `ToolError` if the server fails or is gone."""
         if self._client is None:
             raise ToolError(self._describe(AWAY, None))
         try:
-            told: Any = meta
-            return decode_result(await self._client.call_tool(name, arguments, meta=told))
+            untyped_meta: Any = meta
+            return decode_result(await self._client.call_tool(name, arguments, meta=untyped_meta))
         except Exception as error:
             if not is_connection_closed(error):
                 raise ToolError(self._describe("failed", error)) from None
@@ -167,7 +167,7 @@ class ServerConnection:
             import httpx2
             from mcp.client.streamable_http import streamable_http_client
 
-            # How long a call may take is decided where it is made, not here.
+            # No read timeout, because the caller limits the time of a call.
             http = httpx2.AsyncClient(headers=dict(server.headers), timeout=httpx2.Timeout(CONNECTING, read=None))
             stack.push_async_callback(http.aclose)
             return streamable_http_client(server.url, http_client=http)
@@ -186,7 +186,7 @@ class ServerConnection:
             self.is_stale = True
 
     async def _listen(self) -> None:
-        """A server of today says that its tools have changed to those who listen; an older one says it anyway."""
+        """Subscribe to changes of the tools. Older servers report them without a subscription."""
         assert self._client is not None
         with suppress(Exception):
             async with self._client.listen(tools_list_changed=True) as changes:
@@ -194,13 +194,13 @@ class ServerConnection:
                     self.is_stale = True
 
     def _describe(self, what: str, error: BaseException | None) -> str:
-        said = f": {cause(error)}" if error is not None else ""
-        words = self._stderr.text(patience=0.5 if self._client is None else 0.0) if self._stderr else ""
-        return f"The MCP server {self.server.name!r} {what}{said}." + (f" It said last:\n{words}" if words else "")
+        reason = f": {cause(error)}" if error is not None else ""
+        words = self._stderr.text(wait=0.5 if self._client is None else 0.0) if self._stderr else ""
+        return f"The MCP server {self.server.name!r} {what}{reason}." + (f" It said last:\n{words}" if words else "")
 
 
 def is_connection_closed(error: Exception) -> bool:
-    """Whether an error says that nobody is there any more."""
+    """Whether an error means that the connection is closed."""
     from mcp import MCPError
     from mcp.types import CONNECTION_CLOSED
 
@@ -208,7 +208,7 @@ def is_connection_closed(error: Exception) -> bool:
 
 
 def cause(error: BaseException) -> str:
-    """An error in words; of several at once, the first."""
+    """Text of an error; of the first one in a group."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, TimeoutError):

@@ -1,4 +1,4 @@
-"""Results of MCP tools as blocks."""
+"""Decode results of MCP tools into blocks."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
     from mcp.types import CallToolResult
 
 PROTOCOL = "io.modelcontextprotocol/"
-"""What begins like this concerns the connection and not the result."""
+"""Prefix of `_meta` keys that concern the connection, not the result."""
 
 
-def decode_result(answered: CallToolResult) -> Result:
-    """What a server answered. What has no place in the content stays beside it, in `extra`."""
-    said = answered.model_dump(mode="json", by_alias=True, exclude_none=True)
-    content = tuple(decode_block(item) for item in said.get("content", ()))
-    structured = said.get("structuredContent")
+def decode_result(result: CallToolResult) -> Result:
+    """Decode the result of a call. Data that is not content is kept in `extra`."""
+    fields = result.model_dump(mode="json", by_alias=True, exclude_none=True)
+    content = tuple(decode_block(item) for item in fields.get("content", ()))
+    structured = fields.get("structuredContent")
     if not content and structured is not None:
         content = (Text(json.dumps(structured, ensure_ascii=False)),)
-    told = {key: one for key, one in said.get("_meta", {}).items() if not key.startswith(PROTOCOL)}
-    beside = {key: one for key, one in (("structuredContent", structured), ("_meta", told or None)) if one is not None}
-    return Result(content, answered.is_error, {"mcp": beside} if beside else None)
+    meta = {key: one for key, one in fields.get("_meta", {}).items() if not key.startswith(PROTOCOL)}
+    extra = {key: one for key, one in (("structuredContent", structured), ("_meta", meta or None)) if one is not None}
+    return Result(content, result.is_error, {"mcp": extra} if extra else None)
 
 
 def decode_block(item: Json) -> Content:
-    """One item of a result. A resource is shown as what it holds, a link to one as the address."""
+    """Decode one item. A resource becomes its content, a resource link becomes its address."""
     match item:
         case {"type": "text", "text": str(text)}:
             return Text(text)

@@ -1,4 +1,4 @@
-"""What a program says on stderr: kept for when it fails, and never on the user's terminal."""
+"""Capture the stderr of a program for error messages, and keep it off the terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LONGEST = 500
 
 
 class StderrTail:
-    """A place for a program's stderr that remembers the last lines."""
+    """A pipe for a program's stderr that keeps the last lines."""
 
     def __init__(self) -> None:
         reading, writing = os.pipe()
@@ -22,12 +22,12 @@ class StderrTail:
         self._thread.start()
 
     def close_write_end(self) -> None:
-        """Says that the program has its end of the pipe: ours is closed, so that its end is noticed."""
+        """Close our copy of the write end once the program has its own, so that its exit ends the pipe."""
         self.file.close()
 
-    def text(self, patience: float = 0.0) -> str:
-        """The last lines; an ended program's last ones are waited for."""
-        self._thread.join(patience)
+    def text(self, wait: float = 0.0) -> str:
+        """The last lines, after waiting up to `wait` seconds for the end of the output."""
+        self._thread.join(wait)
         return "\n".join(self._lines)
 
     def _read(self, end: int) -> None:

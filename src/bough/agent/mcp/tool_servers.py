@@ -1,4 +1,4 @@
-"""MCP servers as a source of tools. One thread with an event loop owns them all; everyone else only asks and waits."""
+"""MCP servers as a source of tools. One thread with an event loop owns all connections; callers wait for it."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ CLOSING = 10.0
 
 
 class Servers:
-    """The MCP servers that agents may use. Use it in a `with` block: leaving it ends their programs.
+    """The MCP servers of agents. Leaving the `with` block stops their programs.
 
-    Raises `ToolError` when a server cannot be started, naming it and what it said last.
+    Entering it raises `ToolError` if a server cannot be started, with its name and last lines of stderr.
     """
 
     def __init__(self, servers: Iterable[Server]) -> None:
@@ -48,15 +48,15 @@ class Servers:
         self.close()
 
     def tools(self, only: Collection[str] | None = None) -> list[Bound]:
-        """Their tools, as `SERVER__TOOL`; asked for again where a server has said that they have changed.
+        """The tools, as `SERVER__TOOL`; listed again after a server reported a change. Raises `ToolError` before start.
 
-        `only` names the servers, or the `SERVER.TOOL`s, that are wanted.
+        `only` selects servers, or tools as `SERVER.TOOL`.
         """
         if self._connections and self._thread is None:
             raise ToolError("These MCP servers were not started; use them in a `with` block.")
         for connection in self._connections:
             if connection.is_stale:
-                with suppress(TimeoutError, Exception):  # the tools as they were are better than none
+                with suppress(TimeoutError, Exception):  # the old list is better than none
                     self._submit(connection.refresh()).result(REFRESHING)
         return [
             self._bound(connection, tool)
@@ -66,9 +66,9 @@ class Servers:
         ]
 
     def close(self) -> None:
-        """Ends the programs and the connections. Safe to call twice."""
+        """Stop the programs and close the connections. Safe to call twice."""
         if self._thread is not None and self._thread.is_alive():
-            with suppress(RuntimeError):  # it has just ended by itself
+            with suppress(RuntimeError):  # the loop has just ended
                 self._loop.call_soon_threadsafe(self._closing.set)
             self._thread.join(CLOSING)
 
@@ -77,7 +77,7 @@ class Servers:
             import mcp  # noqa: F401
         except ImportError:
             raise ToolError("MCP servers need more: pip install 'bough[mcp]'") from None
-        quiet = logging.getLogger("mcp")  # what goes wrong is told by errors; the terminal is the user's
+        quiet = logging.getLogger("mcp")  # errors are raised; log lines would disturb the terminal
         if not quiet.handlers:
             quiet.addHandler(logging.NullHandler())
         ready: Future[None] = Future()
@@ -124,13 +124,13 @@ class Servers:
             try:
                 return future.result()
             except CancelledError:
-                raise ToolError("Nobody waited for it any more; the server was told so.") from None
+                raise ToolError("The call was cancelled, and the server was notified.") from None
 
         return Bound(shown, run, connection.server.seconds)
 
 
 def is_wanted(server: str, tool: str | None, only: Collection[str] | None) -> bool:
-    """Whether a tool, or any tool of a server, is among those that are wanted; without a list, all are."""
+    """Whether `only` selects a tool, or any tool of a server if `tool` is None; without a list, all are selected."""
     if only is None or server in only:
         return True
     if tool is None:
