@@ -68,26 +68,30 @@ def command(
     with locator.existing() as store:
         ids = [message_id(store, name) for name in names]
         if format_ == JSONL:
-            from bough.exporters import jsonl
+            write_jsonl(store, ids, output, force, bool(branches))
+            return
+        from bough.exporters.collect import conversation_heads
 
-            lines = jsonl.everything(store) if everything else jsonl.some(store, ids, bool(branches))
-            if everything and not store.size().messages:
-                note(EMPTY)
-            if output is not None and everything and is_directory(output):
-                os.makedirs(output, exist_ok=True)
-                output = os.path.join(output, ARCHIVE)
-            write_output(output, force, lines)
-        else:
-            from bough.exporters.collect import conversation_heads
+        ids = ids or list(conversation_heads(store))
+        ending = extension(format_)
+        write_each(ids, output, force, ending, lambda id: conversation_text(store, id, format_, branches, strict))
 
-            ids = ids or list(conversation_heads(store))
-            write_each(
-                ids,
-                output,
-                force,
-                extension(format_),
-                lambda id: conversation_text(store, id, format_, branches, strict),
-            )
+
+def write_jsonl(store: Store, ids: list[str], output: str | None, force: bool, branches: bool) -> None:
+    """Write these conversations as JSONL; without ids the whole store, to `ARCHIVE` if `output` is a directory."""
+    from bough.exporters import jsonl
+
+    if ids:
+        write_output(output, force, jsonl.some(store, ids, branches))
+        return
+    size = store.size()
+    if not (size.messages or size.sessions):
+        note(EMPTY)
+        return
+    if output is not None and is_directory(output):
+        os.makedirs(output, exist_ok=True)
+        output = os.path.join(output, ARCHIVE)
+    write_output(output, force, jsonl.everything(store))
 
 
 def conversation_text(store: Store, id: str, format_: str, branches: bool | None, strict: bool) -> Iterator[str]:
