@@ -1,4 +1,4 @@
-"""What an application holds: a session. It is a name, not a copy: it knows a key and a store, and asks every time."""
+"""Sessions: a key in a store. Every call reads the store; nothing is cached."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bough.store import Store
 
 Summarize: TypeAlias = Callable[[list[Node]], Message | str]
-"""Makes a summary of the nodes that it is given; a former summary comes first."""
+"""Makes a summary of some nodes; an earlier summary comes first."""
 WAIT = 10.0
 
 
@@ -45,7 +45,7 @@ class Session:
 
     @property
     def info(self) -> SessionInfo:
-        """What is known of it now. Raises `NotFound` if it was deleted."""
+        """Its stored state. Raises `NotFound` if it was deleted."""
         info = self.store.find_session(self.key)
         if info is None:
             raise NotFound(f"There is no session {self.key!r}; it was deleted.")
@@ -92,14 +92,14 @@ class Session:
         return self.store.turns(self.key, status=status, limit=limit)
 
     def usage(self) -> Totals:
-        """What its turns have cost."""
+        """The tokens and the cost of its turns."""
         return self.store.usage(self.key)[0]
 
     def update(
         self, *, title: str | None = None, directory: str | None = None, agent: str | None = None,
         model: str | None = None, extra: Json = None,
     ) -> None:  # fmt: skip
-        """Writes down what is given; the rest stays."""
+        """Changes the fields that are given."""
         self.store.session(self.key, title=title, directory=directory, agent=agent, model=model, extra=extra)
 
     # Adding ---------------------------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
-"""The store: where conversations are kept, and the verbs that keep them.
+"""The store and its verbs.
 
-Transactions begin and end here. What happens inside one is in the module of its subject: `saving`, `turns`, `trash`,
-`search`, `verify`.
+Transactions begin and end here. Each verb is implemented in `storage`, `ingest` or `context`.
 """
 
 from __future__ import annotations
@@ -51,18 +50,18 @@ PAGE = 200
 
 
 def now() -> int:
-    """Microseconds since 1970."""
+    """The time in microseconds since 1970."""
     return time.time_ns() // 1000
 
 
 class Store:
-    """Conversations in one place. Safe to use from several threads; `with` closes it."""
+    """A store of conversations. Safe to use from several threads; `with` closes it."""
 
     def __init__(self, db: Database, clock: Callable[[], int] = now) -> None:
         self.db = db
         self.clock = clock
         self.reads_ahead = False
-        """Whether messages are read as they are loaded, and not only when they are looked at."""
+        """Whether messages are decoded when they are loaded, and not at their first use."""
         if not db.read_only and any(leases.is_abandoned(turn, clock()) for turn in leases.running(db)):
             self.write(lambda now: leases.recover(db, now))
 

@@ -1,4 +1,4 @@
-"""A turn that is being written: what an application holds between the question and the answer."""
+"""An open turn: what an application holds between the question and the answer."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Turn:
 
     @property
     def info(self) -> TurnInfo:
-        """What is stored of it now."""
+        """Its stored state."""
         return self.session.store.turn_info(self.id)
 
     @property
@@ -91,9 +91,9 @@ class Turn:
         first_token_at: int | None = None,
         metadata: dict[str, Json] | None = None,
     ) -> list[str]:
-        """Adds what the run has produced; it is durable when this returns. Tokens and cost add up over a turn.
+        """Adds replies and tool results; they are durable when this returns. Tokens and cost add up over a turn.
 
-        The reply is a message, several, or what a provider answered, as its SDK's object or as plain JSON: that is kept
+        The reply is a message, several, or a provider's reply as an object of its SDK or as plain JSON: that is stored
         whole, and its model, usage and ids are taken from it. `raw` is a whole reply to keep beside messages made by
         hand. Raises `FormatError` for a reply that no format knows, and `Conflict` when the turn was silent for longer
         than its lease and another writer took the session.
@@ -136,16 +136,16 @@ class Turn:
                 raise
 
     def _size(self, entries: Sequence[Entry], counted: Usage) -> int | None:
-        """The size of the dialog with these messages: as counted, or as it was counted last and estimated since."""
+        """The tokens of the dialog with these messages: as counted, or the last count and estimates since."""
         before = self._opened.details.context_tokens
         since = None if before is None else before + sum(entry.draft.weight for entry in entries)
         size = turns.dialog_size(counted)
         return since if size is None else size
 
     def sketch(self, reply: Message | str) -> None:
-        """Keeps what has come of a reply so far, so that a crash in the middle of a stream does not lose it.
+        """Stores a reply that is still being streamed, so that a crash does not lose it.
 
-        Every call takes the place of the one before, and a message that is added takes the place of all of them. If the
+        Every call replaces the one before, and the next message that is added replaces all of them. If the
         turn ends without the whole reply, or its writer dies, the sketch becomes the turn's last message, marked as an
         error, and the turn is put aside. Raises `Invalid` for blocks other than text and thinking.
         """
@@ -181,7 +181,7 @@ class Turn:
         self._end("failed", why)
 
     def _end(self, status: Status, why: str | None) -> str | None:
-        """Why it did not end well, if it did not."""
+        """Ends the turn; the reason if it ended otherwise than asked."""
         store = self.session.store
         with self._writing():
             if self.status == "running":
@@ -209,7 +209,7 @@ class Turn:
 
 
 def read(reply: Message | Sequence[Message] | Json) -> tuple[list[Message], turns.TurnDetails]:
-    """The messages of a reply, and what it says of how it came about."""
+    """The messages of a reply, and the details of the turn that it has. Raises `FormatError`."""
     if isinstance(reply, Message):
         return [reply], turns.TurnDetails()
     if isinstance(reply, (list, tuple)) and all(isinstance(item, Message) for item in reply):

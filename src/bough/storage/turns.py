@@ -1,4 +1,4 @@
-"""Turns and leases: how a run becomes part of a session, or does not.
+"""Turns: how a run becomes part of a session, or a side branch.
 
 A turn opens with its input already durable and takes the session's lease in the same transaction. Each step is durable
 when it is added. The session's head moves only when the turn completes, and only if nobody moved it meanwhile. What
@@ -27,7 +27,7 @@ UNFINISHED = "The reply was still being written."
 
 @mutable
 class TurnDetails:
-    """How the replies of a turn came about."""
+    """What a turn stores beside its messages: who answered, what it cost, who called."""
 
     model: str | None = None
     provider: str | None = None
@@ -75,7 +75,7 @@ class OpenTurn:
 
 
 def move_head(db: Database, session: int, head: int | None, now: int, newest: bool = False) -> None:
-    """Makes a session stand at a message, or nowhere, and makes it the one that was used last, unless it is already."""
+    """Moves a session's head, and makes it the most recently used session unless it is `newest` already."""
     db.run("move_head", head, now, session)
     if not newest:  # one page of an index that a turn which goes on where the last one was need not write
         db.run("use_session", session)
@@ -126,7 +126,7 @@ def reopen(db: Database, key: str, turn: int, owner: str, lease: float, now: int
 
 
 def extend(db: Database, turn: OpenTurn, entries: list[Entry], p: TurnDetails, now: int, lease: float) -> Saved:
-    """Adds what the run has produced, if anything, and how it came about; the lease begins anew."""
+    """Adds messages, if there are any, and updates the details; renews the lease."""
     check_owner(db, turn.session, turn.id, turn.owner)
     saved = Saved(turn.last + 1, [])
     if entries:
@@ -144,7 +144,7 @@ def extend(db: Database, turn: OpenTurn, entries: list[Entry], p: TurnDetails, n
 
 
 def finish(db: Database, turn: OpenTurn, status: Status, error: str | None, now: int) -> tuple[Status, str | None]:
-    """Ends a turn; how it really ended, and why. The head moves for a complete one, unless someone else moved it."""
+    """Ends a turn; its status and the reason. The head moves for a complete one, unless it was moved meanwhile."""
     row = db.row("leased_session", turn.session, turn.owner)
     if row is None:
         return "interrupted", "Someone took over, and put the turn aside."
