@@ -493,15 +493,15 @@ class Store:
     def load(self, rows: Sequence[Row]) -> list[Node]:
         """The nodes of these rows."""
         nodes = decode.nodes(rows, lambda missing: lookup.ids_of(self.db, missing))
-        return decode.read(nodes) if self.reads_ahead else nodes
+        return decode.read_all(nodes) if self.reads_ahead else nodes
 
     def load_path(self, statement: str, name: str, last: int | None) -> list[Node]:
         """The load path: one statement, from the root to a message or to where a session stands."""
-        with self.db.reading(), decode.undisturbed():
+        with self.db.reading(), decode.gc_paused():
             rows = self.db.rows(statement, name, EVERYTHING if last is None else last)
             path = self.load(rows)
             path.reverse()
-            if last is None and path and not decode.ends_at_a_root(rows):
+            if last is None and path and not decode.ends_at_root(rows):
                 raise Corrupt(f"The path of {path[-1].id!r} does not lead to a root; run verify().")
             del rows  # what nobody needs any more should not be looked at
         return path

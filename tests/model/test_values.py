@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from bough import Media, Node, Save, Text, Thinking, assistant, user
-from bough.codec.digest import what_was_said, words_said
+from bough.codec.digest import digest_input, text_digest_input
 from bough.codec.encode import draft
 from bough.model.values import lazy_maker, replace, value
 from bough.storage.messages import prepare
@@ -150,5 +150,5 @@ def test_threads_that_look_at_a_lazy_field_together_see_the_same() -> None:
 @pytest.mark.parametrize("text", ["", "words", "ä🌳", "\ud800", "12:34 text 5:"])
 def test_one_text_has_the_same_digest_whichever_way_it_is_written(text: str) -> None:
     for message in (user(text), replace(assistant(text), error=True)):
-        assert words_said(message, text.encode("utf-8", "surrogatepass")) == what_was_said(message)
-        assert draft(message).said == what_was_said(message)
+        assert text_digest_input(message, text.encode("utf-8", "surrogatepass")) == digest_input(message)
+        assert draft(message).digest_input == digest_input(message)

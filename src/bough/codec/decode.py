@@ -1,4 +1,4 @@
-"""Rows to values: the rows of the `load` fragment become nodes."""
+"""Decodes rows of the `load` fragment into nodes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from bough.errors import Corrupt
 from bough.model import Block, Json, Media, Message, Node, Other, Text, Thinking, ToolCall, ToolResult
 from bough.model.values import lazy_maker, maker
 
-# Values are made directly where there are thousands of them: calling the class first takes half as long again.
+# A load makes thousands of values: the compiled constructors take two thirds of the time of calling the classes.
 new_text: Callable[..., Text] = maker(Text)
 new_call: Callable[..., ToolCall] = maker(ToolCall)
 new_result: Callable[..., ToolResult] = maker(ToolResult)
 new_message: Callable[..., Message] = maker(Message)
 new_node: Callable[..., Node] = lazy_maker(Node)
 
-# The columns of the `load` fragment.
+# The columns of the `load` fragment. Not a NamedTuple: making one per row would slow down the hot loops of a load.
 (
     N, ID, PARENT, TURN, ROLE, KIND, COVERS, LABEL, ERROR, DIGEST, ENVELOPE, CREATED_AT, WEIGHT, BLOCKS,
     POSITION, INSIDE, TYPE, MODALITY, MIME, CALL_ID, NAME, CONTENT, PACKED, EXTRA, RAW, ENCODING, BYTES,
@@ -32,10 +32,10 @@ new_node: Callable[..., Node] = lazy_maker(Node)
 def nodes(rows: Sequence[Row], lookup: Callable[[list[int]], dict[int, str]]) -> list[Node]:
     """The nodes of rows: one for each message, with its first block, and one for every further block.
 
-    `lookup` gives the ids of the parents, turns and covered nodes that are not among the rows. What was said is read,
-    decompressed and checked when somebody first looks at it, which raises `Corrupt` if it is damaged.
+    `lookup` gives the ids of the parents, turns and covered nodes that are not among the rows. The content of a
+    message is decompressed and checked at the first access to it, which raises `Corrupt` if it is damaged.
     """
-    heads, further = apart(rows)
+    heads, further = split_rows(rows)
     id_of = _names(heads, lookup).get
     found: list[Node] = []
     # Every message of every path passes through this loop.
@@ -44,9 +44,9 @@ def nodes(rows: Sequence[Row], lookup: Callable[[list[int]], dict[int, str]]) ->
             n, id_, parent, turn, role, kind, covers, label, error, digest, envelope, created_at, weight, blocks,
             _, _, type_, _, _, _, _, content, packed, extra, raw, _, stored,
         ) = row  # fmt: skip
-        # A row is wide, and the garbage collector looks at all of it: nearly every message needs but little of it.
+        # Holding the whole row would keep the garbage collector busy: nearly every message needs few columns of it.
         if type_ == "text" and blocks == 0 and envelope is extra is raw is stored is None:
-            source: tuple[Any, ...] = (_spoken, id_, role, error, content, packed)
+            source: tuple[Any, ...] = (_text_message, id_, role, error, content, packed)
         else:
             source = (_message, row, further.get(n, ()))
         found.append(
@@ -58,15 +58,15 @@ def nodes(rows: Sequence[Row], lookup: Callable[[list[int]], dict[int, str]]) ->
     return found
 
 
-def read(loaded: list[Node]) -> list[Node]:
-    """The same nodes, with every message read that was not looked at yet. Raises `Corrupt`."""
+def read_all(loaded: list[Node]) -> list[Node]:
+    """The nodes, with every message decoded. Raises `Corrupt`."""
     for node in loaded:
         node.message  # noqa: B018
     return loaded
 
 
-def _spoken(id_: str, role: str, error: int, content: str | None, packed: bytes | None) -> Message:
-    """A message that is one short text and nothing else."""
+def _text_message(id_: str, role: str, error: int, content: str | None, packed: bytes | None) -> Message:
+    """Decodes a message that is one short text and nothing else."""
     try:
         if packed is not None:
             content = decompress(packed).decode("utf-8", "surrogatepass")
@@ -96,9 +96,9 @@ def _damaged(id_: str, problem: Exception) -> Corrupt:
     return Corrupt(f"The content of message {id_!r} is damaged: {problem}. Run verify().")
 
 
-class undisturbed:
-    """Keeps the garbage collector away from a load. It would look, again and again, at everything that was made so far,
-    of which nothing can be garbage: for a path of 10,000 messages that is a third of the time.
+class gc_paused:
+    """Disables the garbage collector during a load. It would traverse all new values again and again, of which none is
+    garbage: for a path of 10,000 messages that is a third of the time.
     """
 
     __slots__ = ("_was_on",)
@@ -112,8 +112,8 @@ class undisturbed:
             gc.enable()
 
 
-def apart(rows: Sequence[Row]) -> tuple[list[Row], dict[int, list[Row]]]:
-    """The rows of messages, and those of further blocks by the message that they belong to."""
+def split_rows(rows: Sequence[Row]) -> tuple[list[Row], dict[int, list[Row]]]:
+    """The rows of messages, and the rows of further blocks by the number of their message."""
     heads = [row for row in rows if row[ID] is not None]
     further: dict[int, list[Row]] = {}
     if len(heads) < len(rows):
@@ -123,13 +123,13 @@ def apart(rows: Sequence[Row]) -> tuple[list[Row], dict[int, list[Row]]]:
     return heads, further
 
 
-def ends_at_a_root(rows: Sequence[Row]) -> bool:
-    """Whether the last message of these rows, from a node upwards, has nothing above it."""
+def ends_at_root(rows: Sequence[Row]) -> bool:
+    """Whether the last message of a path, read from its end to its root, has no parent."""
     return next(row[PARENT] for row in reversed(rows) if row[ID] is not None) is None
 
 
 def _names(rows: Sequence[Row], lookup: Callable[[list[int]], dict[int, str]]) -> dict[int, str]:
-    """The ids of all nodes that the rows speak of."""
+    """The ids of all nodes to which the rows refer, by their numbers."""
     ids: dict[int, str] = {row[N]: row[ID] for row in rows}
     named = set(chain.from_iterable(map(itemgetter(PARENT, TURN, COVERS), rows)))
     if missing := named - ids.keys() - {None}:
@@ -138,7 +138,7 @@ def _names(rows: Sequence[Row], lookup: Callable[[list[int]], dict[int, str]]) -
 
 
 def _plain_message(head: Row, further: Sequence[Row]) -> Message | None:
-    """A message of nothing but plain blocks, which nearly all are. None for any other."""
+    """Decodes a message of plain blocks only, as nearly all are. None for any other."""
     if head[ENVELOPE] is None and len(further) == head[BLOCKS] and (first := _plain(head, 0)) is not None:
         blocks = [first]
         for place, row in enumerate(further, 1):
@@ -151,7 +151,7 @@ def _plain_message(head: Row, further: Sequence[Row]) -> Message | None:
 
 
 def _plain(row: Row, place: int) -> Block | None:
-    """The block of nearly every row: a text, a call or a result, with nothing beside it. None for any other."""
+    """Decodes a plain block: a text, a call or a result without extra JSON. None for any other."""
     position, inside, kind, _, _, call_id, name, content, packed, extra, raw, _, stored = row[POSITION:]
     if position != place or not inside is extra is raw is None:
         return None
@@ -166,13 +166,13 @@ def _plain(row: Row, place: int) -> Block | None:
     if kind == "tool_call":
         return new_call(ToolCall, uncolumn(call_id) or "", uncolumn(name) or "", content, None, None)
     if kind == "tool_result":
-        said = (new_text(Text, content, None, None),)
-        return new_result(ToolResult, uncolumn(call_id) or "", said, False, uncolumn(name), None, None)
+        parts = (new_text(Text, content, None, None),)
+        return new_result(ToolResult, uncolumn(call_id) or "", parts, False, uncolumn(name), None, None)
     return None
 
 
 def _held(row: Row) -> Any:
-    """What a row holds, and must hold unless it is one of those that may be empty."""
+    """The content of a row. Raises `ValueError` if it has none and its type requires one."""
     content = _content(row)
     if content is None and row[TYPE] not in ("tool_result", "tool_error", "other"):
         raise ValueError(f"the content of block {row[POSITION]} is gone")
@@ -180,7 +180,7 @@ def _held(row: Row) -> Any:
 
 
 def _content(row: Row) -> Any:
-    """The text or the bytes that a row holds."""
+    """The text or the bytes of a row; None if it has none."""
     if row[CONTENT] is not None:
         return row[CONTENT]
     if row[PACKED] is not None:
@@ -192,7 +192,7 @@ def _content(row: Row) -> Any:
 
 
 def _general(head: Row, further: Sequence[Row]) -> Message:
-    """A message from any rows: its own, and those of its further blocks."""
+    """Decodes any message, from its own row and those of its further blocks."""
     rows = sorted(further, key=itemgetter(POSITION))
     if len(rows) != head[BLOCKS]:
         raise ValueError(f"it has {len(rows)} further blocks, and not {head[BLOCKS]}")

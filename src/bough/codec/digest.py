@@ -1,9 +1,9 @@
-"""One hash for a message and everything before it.
+"""Digests: one hash for a message and everything before it.
 
-The digest covers what was said: the role, the error flag and the content of the blocks. It leaves out `extra`, `raw`
-and `envelope`, so that a dialog which an application sends again (with its cache markers moved, or without the
-provider's own fields) is recognised. It is 128 bits: it guards against accidents and careless edits, not against an
-adversary who may choose both texts.
+The digest covers the role, the error flag and the content of the blocks. It leaves out `extra`, `raw` and `envelope`,
+so that a dialog which an application sends again (with its cache markers moved, or without the provider's own fields)
+is recognised. It is 128 bits: it guards against accidents and careless edits, not against an adversary who may choose
+both texts.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ SIZE = 16
 
 
 def short_hash(data: bytes) -> bytes:
-    """128 bits, for what is compared inside bough."""
+    """A hash of 128 bits, for comparisons inside bough."""
     return blake2b(data, digest_size=SIZE).digest()
 
 
 def full_hash(data: bytes) -> bytes:
-    """The SHA-256 of a content, which anybody can check."""
+    """The SHA-256 of a content, which other tools can check."""
     from hashlib import sha256  # loads OpenSSL, which takes longer than the rest of a module does
 
     return sha256(data).digest()
@@ -45,16 +45,16 @@ def chain(messages: Iterable[Message], parent: bytes = b"") -> list[bytes]:
 
 def digest(message: Message, parent: bytes = b"") -> bytes:
     """The digest of a message that follows what `parent` is the digest of."""
-    return link(parent, what_was_said(message))
+    return link(parent, digest_input(message))
 
 
-def link(parent: bytes, said: bytes) -> bytes:
-    """The digest of what was said after what `parent` is the digest of."""
-    return short_hash(parent + said)
+def link(parent: bytes, own: bytes) -> bytes:
+    """The digest of a message from the digest of its parent and its own digest input."""
+    return short_hash(parent + own)
 
 
-def what_was_said(message: Message) -> bytes:
-    """All that a digest covers of a message itself. Raises `Invalid` for what is not a message or cannot be kept."""
+def digest_input(message: Message) -> bytes:
+    """The bytes that the digest of a message covers. Raises `Invalid` for anything that cannot be stored."""
     if not isinstance(message, Message) or message.role not in ROLES:
         raise Invalid(f"A message is bough.Message with a role of {', '.join(ROLES)}, not {message!r:.80}.")
     parts = [b"%b %d;" % (message.role.encode(), message.error)]
@@ -63,13 +63,13 @@ def what_was_said(message: Message) -> bytes:
     return b"".join(parts)
 
 
-def words_said(message: Message, text: bytes) -> bytes:
-    """The same of a message that is one text, which the caller has encoded already."""
+def text_digest_input(message: Message, text: bytes) -> bytes:
+    """Like `digest_input`, for a message of one text that the caller has encoded."""
     return b"%b %d;text %d:%b" % (message.role.encode(), message.error, len(text), text)
 
 
 def _feed(parts: list[bytes], block: Block) -> None:
-    """Adds what a block says. Each field is preceded by its length, so no two contents look the same."""
+    """Adds the content of a block. Each field is preceded by its length, so different contents never look the same."""
     match block:
         case Text():
             _fields(parts, b"text", block.text)
@@ -101,7 +101,7 @@ def _fields(parts: list[bytes], tag: bytes, *texts: str) -> None:
 
 
 def encoded(text: str) -> bytes:
-    """Any text at all, as bytes. Raises `Invalid` for what is none."""
+    """Encodes any text, lone surrogates included. Raises `Invalid` for anything but a string."""
     if not isinstance(text, str):
         raise Invalid(f"The text of a block is a string, not {type(text).__name__}; nothing was saved.")
     return text.encode("utf-8", "surrogatepass")

@@ -1,5 +1,6 @@
-"""Values to rows. A message becomes a `Draft`: rows without numbers, with all the work of hashing and compressing done,
-so that the transaction that stores them is short.
+"""Encodes messages as rows.
+
+A message becomes a `Draft`: rows without numbers, already hashed and compressed, so that the transaction is short.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from bough.codec import column, verbatim
-from bough.codec.digest import encoded, full_hash, what_was_said, words_said
+from bough.codec.digest import digest_input, encoded, full_hash, text_digest_input
 from bough.compress import compress, compress_if_it_pays
 from bough.model import ROLES, Block, Json, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
 from bough.model.ids import is_plain
@@ -18,14 +19,16 @@ from bough.model.values import value
 PACK_FROM = 512
 BLOB_FROM = 8192
 JSON_INLINE = 512
+# The columns of the rows that `_Writer` collects, as in `Draft.further`.
+BLOB, EXTRA, RAW = 9, 10, 11
 Cells: TypeAlias = Sequence[Any]
-NOTHING: Cells = (None,) * 10
-"""What stands in the place of a first block."""
+NO_BLOCK: Cells = (None,) * 10
+"""The block columns of a message without blocks."""
 
 
 @value
 class Blob:
-    """Content that is stored once, whoever holds it."""
+    """Content that is stored once and referred to by its digest."""
 
     digest: bytes
     size: int
@@ -35,23 +38,23 @@ class Blob:
 
 @value
 class Draft:
-    """A message as rows that have no number yet."""
+    """The rows of a message, without numbers."""
 
     role: str
     error: int
     envelope: str | None
     weight: int
     """In estimated tokens."""
-    said: bytes
-    """What its digest covers."""
+    digest_input: bytes
+    """The bytes that its digest covers."""
     first: Cells
     """Of the first block: type, modality, mime, call_id, name, content, packed, Blob or None, extra, raw."""
     further: Sequence[Cells] = ()
-    """Of each block after it: position, inside, and then the same."""
+    """Of each block after it: position, inside, and the same columns."""
     blobs: Sequence[Blob] = ()
 
-    def holding(self, held: Mapping[bytes, int]) -> tuple[Cells, Sequence[Cells]]:
-        """The rows of the first block and of the further ones, with the numbers of blobs, by their digests, in them."""
+    def with_blob_numbers(self, held: Mapping[bytes, int]) -> tuple[Cells, Sequence[Cells]]:
+        """The columns of the first block and of the further ones, with blobs replaced by their numbers."""
 
         def numbered(row: Cells) -> Cells:
             return [held[item.digest] if isinstance(item, Blob) else item for item in row]
@@ -60,7 +63,7 @@ class Draft:
 
 
 def draft(message: Message) -> Draft:
-    """The rows of a message. Raises `Invalid` for what is not a message or cannot be kept."""
+    """Encodes a message. Raises `Invalid` for anything that cannot be stored."""
     if isinstance(message, Message) and len(message.blocks) == 1 and message.envelope is None:
         (only,) = message.blocks
         if type(only) is Text and only.extra is only.raw is None and message.role in ROLES:  # nearly every message
@@ -68,16 +71,16 @@ def draft(message: Message) -> Draft:
             content, packed, blob = place_text(only.text, data)
             first = ("text", None, None, None, None, content, packed, blob, None, None)
             blobs = () if blob is None else (blob,)
-            weight, said = MESSAGE + estimate_text(only.text, len(data)), words_said(message, data)
-            return Draft(message.role, int(message.error), None, weight, said, first, (), blobs)
-    said = what_was_said(message)  # which refuses everything else
+            weight, hashed = MESSAGE + estimate_text(only.text, len(data)), text_digest_input(message, data)
+            return Draft(message.role, int(message.error), None, weight, hashed, first, (), blobs)
+    hashed = digest_input(message)  # raises `Invalid` for what is no message
     writer = _Writer()
     for block in message.blocks:
         writer.block(block)
     envelope = None if message.envelope is None else writer.json(message.envelope, "envelope", None)
     writer.finish()
-    head, further = (writer.rows[0][2:], writer.rows[1:]) if writer.rows else (NOTHING, ())
-    return Draft(message.role, int(message.error), envelope, estimate(message), said, head, further, writer.blobs)
+    head, further = (writer.rows[0][2:], writer.rows[1:]) if writer.rows else (NO_BLOCK, ())
+    return Draft(message.role, int(message.error), envelope, estimate(message), hashed, head, further, writer.blobs)
 
 
 class _Writer:
@@ -120,7 +123,7 @@ class _Writer:
             kind, content = ("media_url", block.url) if block.url is not None else ("media_file", block.file_id)
         position = self._row(inside, kind, content, block, modality=block.kind, mime=block.mime, name=block.name)
         if block.data is not None:
-            self.rows[position][9] = blob = make_blob(bytes(block.data))
+            self.rows[position][BLOB] = blob = make_blob(bytes(block.data))
             self.blobs.append(blob)
             self.held[position] = bytes(block.data)
 
@@ -137,25 +140,25 @@ class _Writer:
         name: str | None = None,
     ) -> int:
         position = len(self.rows)
-        places = (None, None, None) if content is None else place_text(content, encoded(content))
-        if places[2] is not None:
-            self.blobs.append(places[2])
+        text, packed, blob = (None, None, None) if content is None else place_text(content, encoded(content))
+        if blob is not None:
+            self.blobs.append(blob)
         self.rows.append([
             position, inside, kind, modality, mime and column(mime), call_id and column(call_id),
-            name and column(name), *places, None, None,
+            name and column(name), text, packed, blob, None, None,
         ])  # fmt: skip
         self.held.append(content)
         if block is not None and not block.extra is block.raw is None:
-            self._json += [(position, 10, block.extra), (position, 11, block.raw)]
+            self._json += [(position, EXTRA, block.extra), (position, RAW, block.raw)]
         return position
 
     def finish(self) -> None:
-        """Writes the JSON beside the blocks, when everything that it may repeat is known."""
+        """Encodes the JSON beside the blocks, after all contents that it may repeat."""
         for position, field, beside in self._json:
-            self.rows[position][field] = self.json(beside, "extra" if field == 10 else "raw", position)
+            self.rows[position][field] = self.json(beside, "extra" if field == EXTRA else "raw", position)
 
     def json(self, value: Json, kind: str, position: int | None) -> str | None:
-        """The text for a JSON column; what is too long for it becomes a row of its own."""
+        """The text for a JSON column; None for JSON that is too long, which gets a row of its own."""
         if value is None:
             return None
         text = verbatim.pack(value, self.held)
@@ -168,7 +171,7 @@ class _Writer:
 
 
 def place_text(text: str, data: bytes) -> tuple[str | None, bytes | None, Blob | None]:
-    """Where a text, here also encoded, goes: in the row as it is, in the row compressed, or among the blobs."""
+    """Chooses where a text is stored: plain in the row, compressed in the row, or as a blob. `data` is its UTF-8."""
     if len(text) <= PACK_FROM and is_plain(text):
         return text, None, None
     if len(data) > BLOB_FROM:

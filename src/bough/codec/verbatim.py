@@ -1,8 +1,8 @@
-"""JSON kept verbatim, without storing twice what a block already holds.
+"""Verbatim JSON, without storing twice what a block already holds.
 
 A provider's reply repeats the text, the arguments and the images that bough keeps in blocks. Before such JSON is
-stored, each of these is replaced by a hole that names the block's content; when it is loaded the holes are filled
-again. The result is equal to what came, key order included.
+stored, each of these is replaced by a hole that refers to the block's content; the holes are filled when it is loaded.
+The result equals the original, key order included.
 
 A stored text that begins with `~` has holes. Without them it is plain JSON.
 """
@@ -18,7 +18,7 @@ from bough.model import Json
 
 HOLE = "$bough"
 MARK = "~"
-WORTH_A_HOLE = 40
+MIN_HOLE = 40
 
 _encode = json.JSONEncoder(ensure_ascii=False).encode  # `json.dumps` makes one for every call
 
@@ -33,9 +33,9 @@ def pack(value: Json, held: Held) -> str:
     """
 
     def write() -> str:
-        digger = _Digger(_places(held))
-        packed = digger.dig(value)
-        return MARK + _encode(packed) if digger.holes and not digger.clash else _encode(value)
+        packer = _Packer(_places(held))
+        packed = packer.pack(value)
+        return MARK + _encode(packed) if packer.holes and not packer.clash else _encode(value)
 
     return _written(write)
 
@@ -62,35 +62,35 @@ def unpack(text: str, held: Held) -> Json:
 
 
 def _places(held: Held) -> dict[str, list[Json]]:
-    """What each long enough content looks like inside JSON, and the hole that stands for it."""
+    """The holes by the text that they replace inside JSON: the contents that are long enough."""
     places: dict[str, list[Json]] = {}
     for position, content in enumerate(held):
         if isinstance(content, bytes):
             places.setdefault(b2a_base64(content, newline=False).decode(), [position, "base64"])
-        elif content is not None and len(content) >= WORTH_A_HOLE:
+        elif content is not None and len(content) >= MIN_HOLE:
             places.setdefault(content, [position])
     return places
 
 
-class _Digger:
-    """Walks through a value and makes another one, with holes."""
+class _Packer:
+    """Copies a value, with holes."""
 
     def __init__(self, places: Mapping[str, list[Json]]) -> None:
         self.holes = 0
         self.clash = False
-        """Whether the value itself has something that looks like a hole: then none may be used."""
+        """Whether the value itself contains something that looks like a hole: then none may be used."""
         self._places = places
         self._objects = [text for text in places if text.startswith("{")]
 
-    def dig(self, value: Json) -> Json:
-        """Refuses what JSON would silently turn into something else: keys that are not strings."""
+    def pack(self, value: Json) -> Json:
+        """The value with holes. Raises `Invalid` for keys that are not strings, which JSON would convert silently."""
         if isinstance(value, str):
             return self._string(value)
         if isinstance(value, dict):
             hole = self._object(value) if value and self._objects else None
-            return self._hole(hole) if hole else {self._key(key): self.dig(item) for key, item in value.items()}
+            return self._hole(hole) if hole else {self._key(key): self.pack(item) for key, item in value.items()}
         if isinstance(value, (list, tuple)):
-            return [self.dig(item) for item in value]
+            return [self.pack(item) for item in value]
         return value
 
     def _key(self, key: Json) -> str:
@@ -119,7 +119,7 @@ class _Digger:
             return None  # writing out every object to compare it would cost more than the holes save
         text = _encode(value)
         hole = self._places.get(text)
-        # A key that is no string is written like one: only reading the text again tells them apart.
+        # A key that is no string is encoded like one: only decoding the text again distinguishes them.
         return [*hole, "json"] if hole and len(hole) == 1 and json.loads(text) == value else None
 
 

@@ -131,7 +131,7 @@ LEFT JOIN blocks b ON b.message = m.n AND b.position = CASE WHEN m.blocks > 0 TH
              CASE WHEN extra LIKE '_"file":%' THEN 1 ELSE 0 END, position LIMIT 1) END
 LEFT JOIN blobs x ON x.n = CASE WHEN b.type IS NULL THEN m.blob ELSE b.blob END ORDER BY m.n
 
--- name: standing
+-- name: sessions_at_heads
 SELECT head, key FROM sessions WHERE head IN (SELECT value FROM json_each(?)) ORDER BY activity
 
 -- name: roots

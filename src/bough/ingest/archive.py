@@ -117,7 +117,7 @@ class ArchiveIngestion:
             if node.id in numbers:
                 continue
             parent = self._number_of(node.parent_id, numbers, stored)
-            own_digest = link(self._digest(parent, digests), prepared[node.id].draft.said)
+            own_digest = link(self._digest(parent, digests), prepared[node.id].draft.digest_input)
             if (known := stored.get(node.id)) and (match := self._match(known, own_digest, parent, first)):
                 numbers[node.id] = match.n if match.n is not None else parent
                 self.known += 1

@@ -1,4 +1,4 @@
-"""From the names that people type to the numbers of rows."""
+"""Finds rows by ids, prefixes of ids, keys and numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bough.storage.rows import ExternalTarget, MessageHeader, NumberedId, TurnSp
 
 
 def number(db: Database, id: str) -> int:
-    """The number of a message, by its id or the beginning of it. Raises `NotFound` and `Ambiguous`."""
+    """The number of a message, by its id or a prefix of it. Raises `NotFound` and `Ambiguous`."""
     found = number_of(db, ids.check_id(id))
     return by_prefix(db, id).n if found is None else found
 
@@ -23,12 +23,12 @@ def number_of(db: Database, id: str) -> int | None:
 
 
 def full_id(db: Database, id: str) -> str:
-    """The whole id of a message, from the beginning of it."""
+    """The id of a message, by a prefix of it. Raises `NotFound` and `Ambiguous`."""
     return by_prefix(db, id).id if number_of(db, ids.check_id(id)) is None else id
 
 
 def numbers(db: Database, wanted: Sequence[str]) -> dict[str, int]:
-    """The number of each; raises `NotFound` naming all that are not there."""
+    """The numbers of messages by their ids. Raises `NotFound` with all that are missing."""
     found = dict(db.rows("numbers", json_list(map(ids.check_id, wanted))))
     lost = []
     for id in wanted:
@@ -43,7 +43,7 @@ def numbers(db: Database, wanted: Sequence[str]) -> dict[str, int]:
 
 
 def by_prefix(db: Database, prefix: str) -> NumberedId:
-    """The one message whose id begins like this. Raises `NotFound` and `Ambiguous`."""
+    """The one message whose id has this prefix. Raises `NotFound` and `Ambiguous`."""
     enough = len(prefix) >= ids.SHORTEST_PREFIX
     rows = db.rows("numbers_by_prefix", prefix, prefix + ids.AFTER_ALL) if enough else []
     found = [NumberedId(*row) for row in rows]
@@ -55,7 +55,7 @@ def by_prefix(db: Database, prefix: str) -> NumberedId:
 
 
 def deleted(db: Database, prefix: str) -> str:
-    """The name of the one entry of the trash that is called like this at its beginning, or holds a message that is."""
+    """The id of the one trash entry with this prefix, or with a message with it. Raises `NotFound` and `Ambiguous`."""
     enough = len(prefix) >= ids.SHORTEST_PREFIX
     found = [id for (id,) in db.rows("trash_by_prefix", prefix, prefix + ids.AFTER_ALL)] if enough else []
     if not found:
@@ -66,40 +66,40 @@ def deleted(db: Database, prefix: str) -> str:
 
 
 def ancestors(db: Database, n: int) -> list[int]:
-    """A message and all before it, nearest first."""
+    """The numbers of a message and its ancestors, nearest first."""
     return [above for (above,) in db.rows("ancestors", n)]
 
 
 def id_of(db: Database, n: int | None) -> str | None:
-    """The id of a row, if it is there."""
+    """The id of a message; None if it is not stored."""
     return None if n is None else ids_of(db, [n]).get(n)
 
 
 def ids_of(db: Database, wanted: Iterable[int]) -> dict[int, str]:
-    """The ids of these rows, of those that are there."""
+    """The ids of messages by their numbers, without those that are not stored."""
     return dict(db.rows("ids", json_list(wanted)))
 
 
 def header(db: Database, n: int | None) -> MessageHeader | None:
-    """What a message is to those before and after it; None if it is not there."""
+    """The header of a message; None if it is not stored."""
     row = None if n is None else db.row("message_header", n)
     return None if row is None else MessageHeader(*row)
 
 
 def span(db: Database, turn: int | None) -> TurnSpan | None:
-    """The extent and the status of a turn; None if it is not there."""
+    """The span of a turn; None if it is not stored."""
     row = None if turn is None else db.row("turn_span", turn)
     return None if row is None else TurnSpan(*row)
 
 
 def external(db: Database, kind: str, value: str | None) -> ExternalTarget | None:
-    """What others call this; None for an unknown name."""
+    """The target of an external id; None if it is unknown."""
     row = db.row("find_external", kind, column(value))
     return None if row is None else ExternalTarget(*row)
 
 
 def session_key(db: Database, n: int | None) -> str | None:
-    """The key of a session; None if it is not there."""
+    """The key of a session; None if it is not stored."""
     for _, key in db.rows("session_keys", json_list([n])) if n is not None else ():
         return str(key)
     return None
@@ -111,5 +111,5 @@ def session_number(db: Database, key: str) -> int | None:
 
 
 def _number_in(row: Row | None) -> int | None:
-    """The only column of a row."""
+    """The only column of a row, if there is a row."""
     return None if row is None else int(*row)

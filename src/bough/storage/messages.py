@@ -127,7 +127,7 @@ def insert(
         if parent not in inherited:
             inherited[parent] = insert_point(db, parent).inherited
         inherited[n] = digest, made, weight, summary = _passed_on(inherited[parent], entry, n, now + order)
-        block, further = d.holding(stored) if d.blobs else (d.first, d.further)
+        block, further = d.with_blob_numbers(stored) if d.blobs else (d.first, d.further)
         messages.append((
             n, wanted[order], parent, len(further), entry.turn or turn, d.role,
             None if entry.kind == "message" else entry.kind, entry.covers, summary, weight,
@@ -146,7 +146,7 @@ def _passed_on(parent: Inherited, entry: Entry, n: int, now: int) -> Inherited:
     digest, time, weight, summary = parent
     made = now if entry.created_at is None else min(entry.created_at, now)
     return (
-        link(digest, entry.draft.said),
+        link(digest, entry.draft.digest_input),
         made if made > time else time + 1,
         weight + entry.draft.weight,
         n if entry.kind == "summary" else summary,

@@ -1,4 +1,4 @@
-"""Where everything stands, and its first words, without loading what was said: for lists and trees on a screen."""
+"""Headlines: the places and the first words of messages, without loading their content, for lists and trees."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bough.model import Headline, Size
 from bough.storage import lookup
 
 WORDS = 240
-"""How many characters of a message an outline has."""
+"""Characters of a message in a headline."""
 BEGINNING = 8192
 NEVER = 2**62
 
@@ -20,24 +20,25 @@ N, ID, PARENT, TURN, ROLE, KIND, LABEL, CREATED_AT, STATUS, TYPE, NAME, CONTENT,
 
 
 def headlines(db: Database, numbers: list[int], *, below: bool) -> list[Headline]:
-    """These messages, and all that follow them if `below`, in the order of arrival."""
+    """The headlines of these messages, and of their descendants if `below`, oldest first."""
     rows = db.rows("outline", json_list(numbers), WORDS, int(below))
     ids: dict[int, str] = {row[N]: row[ID] for row in rows}
     named = {row[place] for row in rows for place in (PARENT, TURN)} - {None}
     ids |= lookup.ids_of(db, sorted(named - ids.keys()))
     standing: dict[int, tuple[str, ...]] = {}
-    for n, key in db.rows("standing", json_list(row[N] for row in rows)):
+    for n, key in db.rows("sessions_at_heads", json_list(row[N] for row in rows)):
         standing[n] = (*standing.get(n, ()), key)
     return [_headline(db, row, ids, standing.get(row[N], ())) for row in rows]
 
 
 def root_above(db: Database, number: int) -> int:
-    """Where the tree begins that a message stands in."""
-    return int(db.rows("roots_above", json_list([number]))[0][0])
+    """The root of the tree of a message."""
+    ((root,),) = db.rows("roots_above", json_list([number]))
+    return int(root)
 
 
 def recent_roots(db: Database, limit: int | None, subagents: bool) -> list[int]:
-    """The roots of at least as many of the most recently active trees as asked for, if there are so many."""
+    """The roots of at least the `limit` most recently active trees; all roots without a limit."""
     if limit is None:
         return [n for (n,) in db.rows("roots", int(subagents))]
     roots: set[int] = set()
@@ -52,7 +53,7 @@ def recent_roots(db: Database, limit: int | None, subagents: bool) -> list[int]:
 
 
 def size(db: Database) -> Size:
-    """How much there is."""
+    """Counts of the whole store."""
     row = db.row("size")
     assert row is not None
     return Size(*row)
@@ -66,7 +67,7 @@ def _headline(db: Database, row: Row, ids: dict[int, str], sessions: tuple[str, 
 
 
 def _words(db: Database, row: Row) -> str:
-    """What the message says first; for what is neither said nor called, what it is."""
+    """The first words of a message; in brackets, the name or the type of what has none."""
     kind, name = row[TYPE], uncolumn(row[NAME])
     if kind in (None, *BESIDE):
         return ""
@@ -87,5 +88,5 @@ def _beginning(db: Database, row: Row) -> str:
     stored = db.blob_chunks(row[BLOB], BEGINNING)
     pieces = decompress_chunks(stored, BEGINNING) if row[ENCODING] == "zstd" else stored
     start = b"".join(islice(pieces, 1))
-    # The piece may end inside a character; what is shown ends long before.
+    # The chunk may end inside a character, but the headline ends long before.
     return start.decode("utf-8", "replace")[:WORDS]

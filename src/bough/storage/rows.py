@@ -9,7 +9,7 @@ from bough.model import Status
 
 
 class MessageHeader(NamedTuple):
-    """What a message is to those before and after it: a row of `message_header`."""
+    """A row of `message_header`: a message without its content."""
 
     n: int
     parent: int | None
@@ -29,7 +29,7 @@ class NumberedId(NamedTuple):
 
 
 class TurnSpan(NamedTuple):
-    """A row of `turn_span`: from which message to which a turn goes, and how it ended."""
+    """A row of `turn_span`: the last message, the parent and the status of a turn."""
 
     last: int
     parent: int | None
@@ -38,14 +38,14 @@ class TurnSpan(NamedTuple):
 
 
 class ExternalTarget(NamedTuple):
-    """A row of `find_external`: what has a name, either of them; neither when it was deleted here."""
+    """A row of `find_external`: the message or the session with an external id; neither if it was deleted here."""
 
     message: int | None
     session: int | None
 
 
 class RunningTurn(NamedTuple):
-    """A row of `running_turns`: a turn that is being written, or was, and the lease of its session."""
+    """A row of `running_turns`: a turn that is marked as running, and the lease of its session."""
 
     n: int
     session: int | None
@@ -56,7 +56,7 @@ class RunningTurn(NamedTuple):
 
 
 class IndexState(NamedTuple):
-    """A row of `search_state`: how far the index has come, by which format, and the newest message."""
+    """A row of `search_state`: the last indexed message, the format of the index, and the newest message."""
 
     indexed: int
     format: int

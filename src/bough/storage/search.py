@@ -1,8 +1,8 @@
-"""Search over everything that was said.
+"""Full-text search, with an index that is brought up to date by the search itself.
 
-Saving does not pay for it: a search first indexes what came since the last one. SQLite's tokenizer knows words; what it
-does not know is spelled out before it is indexed, and before it is looked for, in the same way: each character of a
-script that is written without spaces is a word, an emoji is a word, and so are the signs that make `C` into `C++`.
+Saving costs nothing: a search first indexes the messages since the last one. What SQLite's tokenizer does not treat as
+words is spelled out, both in the index and in queries: each character of a script that is written without spaces is a
+word, an emoji is a word, and so are the signs that make `C` into `C++`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from bough.codec import json_list
-from bough.codec.decode import TURN, N, apart
+from bough.codec.decode import TURN, N, split_rows
 from bough.db import Database, Row
 from bough.errors import Corrupt
 from bough.model import Block, Hit, Media, Message, Node, Other, Text, Thinking, ToolCall, ToolResult
@@ -21,7 +21,7 @@ from bough.storage.rows import IndexState
 Load: TypeAlias = Callable[[Sequence[Row]], list[Node]]
 
 FORMAT = 1
-"""Raised when `spell_out` changes: the index is then built anew."""
+"""Incremented when `spell_out` changes: the index is then rebuilt."""
 PAGE = 500
 LONGEST = 500_000
 SNIPPET = 160
@@ -37,7 +37,7 @@ _SPECIAL = rf"(?P<letter>[{_UNSPACED}])|(?P<sign>[{_SIGNS}])|{_ASCII_SPECIAL}"
 
 
 def spell_out(text: str) -> str:
-    """The text as the index knows it."""
+    """The text as it is indexed."""
     if text.isascii():
         return re.sub(_ASCII_SPECIAL, _suffix, text) if "+" in text or "#" in text else text
     return re.sub(_SPECIAL, _special, text.encode("utf-8", "replace").decode())
@@ -54,7 +54,7 @@ def _special(match: re.Match[str]) -> str:
 
 
 def words_of(message: Message) -> str:
-    """Everything in a message that was said or can be read."""
+    """All text of a message that is indexed."""
     return "\n".join(text for block in message.blocks if (text := _words(block)))[:LONGEST]
 
 
@@ -73,7 +73,7 @@ def _words(block: Block) -> str:
 
 
 def quote(words: str) -> str | None:
-    """A query that finds all of these words, whatever signs are in them; None when there is no word."""
+    """A query for all of these words, with every sign taken literally; None when there is no word."""
     terms = [spell_out(word).replace('"', " ").replace("\0", " ") for word in words.split()]
     return " ".join(f'"{term}"' for term in terms if re.search(r"\w", term)) or None
 
@@ -94,10 +94,10 @@ def snippet(text: str, words: str) -> str:
 
 
 def _place(word: str, text: str, lowered: str) -> int:
-    """Where a word first stands in a text, in whatever case; -1 if nowhere."""
+    """The offset of a word in a text, in any case; -1 if it does not occur."""
     if len(lowered) == len(text) and (found := lowered.find(word.lower())) >= 0:
         return found
-    # Some letters change their number with their case, and some have two forms in one: a pattern knows, and is slow.
+    # Some letters change the length of a text with their case, and some have two lower-case forms.
     match = re.search(re.escape(word), text, re.IGNORECASE)
     return match.start() if match else -1
 
@@ -114,13 +114,13 @@ def state(db: Database) -> IndexState:
 
 
 def index_page(db: Database, load: Load) -> bool:
-    """Indexes the next messages, in the caller's transaction; says whether there may be more."""
+    """Indexes the next messages, in the caller's transaction; whether there may be more."""
     indexed, index_format, newest = state(db)
     if index_format != FORMAT:
         db.run("clear_index")
         indexed = 0
     rows = db.rows("unindexed", indexed, PAGE)
-    numbers = [head[N] for head in apart(rows)[0]]
+    numbers = [head[N] for head in split_rows(rows)[0]]
     db.run("unindex", json_list(numbers))
     words = [(n, spell_out(words_of(node.message))) for n, node in zip(numbers, load(rows), strict=True)]
     db.run_many("index_words", [(n, db.words(text)) for n, text in words if text])
@@ -132,9 +132,9 @@ def index_page(db: Database, load: Load) -> bool:
 
 
 def hits(db: Database, numbers: list[int], words: str, paths: bool, load: Load) -> list[Hit]:
-    """What was found, in this order, with the words around it."""
+    """The hits for these messages, in this order, with snippets."""
     rows = db.rows("nodes", json_list(numbers))
-    turn_of = {head[N]: head[TURN] for head in apart(rows)[0]}
+    turn_of = {head[N]: head[TURN] for head in split_rows(rows)[0]}
     nodes = dict(zip(turn_of, load(rows), strict=True))
     session_of: dict[int, str] = dict(db.rows("sessions_of_turns", json_list(set(turn_of.values()) - {None})))
     path_of: dict[int, list[str]] = {}

@@ -1,4 +1,4 @@
-"""Rows of sessions: made, forked and deleted, inside a transaction that the caller holds."""
+"""Creates, forks and deletes sessions, inside a transaction that the caller holds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bough.storage import leases, lookup, trash, turns
 
 @value
 class Description:
-    """What an application says of a session; None leaves what is written."""
+    """Metadata that an application gives a session; None leaves the stored value."""
 
     directory: str | None = None
     title: str | None = None
@@ -37,7 +37,7 @@ def find(db: Database, key: str) -> SessionInfo | None:
 
 
 def make_or_update(db: Database, key: str, given: Description, now: int) -> int:
-    """The number of the session with this key, which says now what is given."""
+    """The number of the session with this key, created or updated with the given metadata."""
     number = lookup.session_number(db, key)
     if number is None:
         parsed = keys.parse_key(key)
@@ -63,7 +63,7 @@ def insert(
 
 
 def fork(db: Database, at: str, key: str | None, title: str | None, source: str | None, now: int) -> str:
-    """The key of a new session that stands at a message, and takes over what its source says of itself."""
+    """Creates a session whose head is a message, with the metadata of its source; its key. Raises `Conflict`."""
     head = lookup.number(db, at)
     origin = find(db, source) if source else None
     key = key or fork_key(db, origin.channel if origin else None)
@@ -86,7 +86,7 @@ def fork_key(db: Database, channel: str | None) -> str:
 
 
 def delete(db: Database, key: str, now: int, keep: bool) -> None:
-    """Deletes a session with its delegates, and the messages that nobody else reaches."""
+    """Deletes a session with its delegates, and the messages that no other session reaches. Raises `Busy`."""
     members = family(db, key)
     for member in members:
         leases.unleased(db, member.key, now)
@@ -95,14 +95,14 @@ def delete(db: Database, key: str, now: int, keep: bool) -> None:
 
 
 def clear(db: Database, key: str, now: int) -> None:
-    """Leaves a session empty; the messages that nobody else reaches go to the trash."""
+    """Empties a session; the messages that no other session reaches go to the trash. Raises `Busy`."""
     session = leases.unleased(db, key, now)
     doomed = reached_only_by(db, [session])
     trash.delete(db, doomed, now, f"clear {key}", emptied=session.n)
 
 
 def new(db: Database, key: str, title: str | None, now: int) -> str | None:
-    """Leaves a session empty; the key of a new one that stands where it stood, if it stood anywhere."""
+    """Empties a session, and creates one with its former head; the key of that, or None if it had no head."""
     head = lookup.id_of(db, leases.session_state(db, key).head)
     if head is None:
         return None
@@ -113,7 +113,7 @@ def new(db: Database, key: str, title: str | None, now: int) -> str | None:
 
 
 def delegate(db: Database, parent: str, child: str, agent: str, message: str | None, now: int) -> None:
-    """Makes a delegate's session, and remembers which session, and which message of it, it works for."""
+    """Creates the session of a delegate, linked to the session and the message that delegate to it."""
     number = None if message is None else lookup.number(db, message)
     owner = leases.session_state(db, parent).n
     session = lookup.session_number(db, child) or insert(db, child, Description(agent=agent), now)
@@ -121,7 +121,7 @@ def delegate(db: Database, parent: str, child: str, agent: str, message: str | N
 
 
 def family(db: Database, key: str) -> list[leases.SessionState]:
-    """A session and everyone who works for it."""
+    """A session, its delegates, and theirs."""
     members = [leases.session_state(db, key)]
     for member in members:
         members += [leases.session_state(db, child) for _, child in db.rows("child_sessions", member.n)]
@@ -151,14 +151,14 @@ def reached_only_by(db: Database, sessions: Sequence[leases.SessionState]) -> li
 
 
 def passing(db: Database, n: int) -> list[SessionInfo]:
-    """The sessions that stand at a message or below it, the most recently used first."""
+    """The sessions whose path contains a message, the most recently used first."""
     below = json_list(below for (below,) in db.rows("with_descendants", json_list([n])))
     rows = [db.row("session_by_number", session) for session, _ in db.rows("sessions_at", below, None)]
     return sorted(session_infos(filter(None, rows)), key=lambda info: -info.cursor)
 
 
 def idle(db: Database, before: int, now: int) -> list[SessionInfo]:
-    """The sessions last used before a moment, unless they, or those who work for them, are in a turn."""
+    """The sessions last used before a time, unless they or their delegates are in a turn."""
     found = []
     for (key,) in db.rows("idle_sessions", before):
         info = find(db, key)

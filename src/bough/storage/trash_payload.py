@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from bough.codec.encode import NOTHING
+from bough.codec.encode import NO_BLOCK
 from bough.compress import compress, decompress
 from bough.db.migrations import VERSION
 from bough.db.rows import BlockRow, ExternalRow, MessageRow, SessionRow, TurnRow
@@ -132,4 +132,4 @@ def _add_first_blocks(stored: dict[str, Any]) -> None:
     firsts = {row[MESSAGE]: row[CONTENT:] for row in blocks if row[POSITION] == 0}
     stored["blocks"] = [row for row in blocks if row[POSITION] > 0]
     further = Counter(row[MESSAGE] for row in stored["blocks"])
-    stored["messages"] = [[*row[:3], further[row[0]], *row[3:], *firsts.get(row[0], NOTHING)] for row in messages]
+    stored["messages"] = [[*row[:3], further[row[0]], *row[3:], *firsts.get(row[0], NO_BLOCK)] for row in messages]

@@ -1,4 +1,4 @@
-"""Checks that a store is what it says it is, and mends what can be mended without losing anything."""
+"""Checks the integrity of a store, and repairs what can be repaired without losing anything."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PAGE = 1000
 
 
 def findings(db: Database, load: Load, now: int, progress: Progress | None = None) -> Iterator[Found]:
-    """Each finding, with what would mend it safely, if anything does.
+    """The findings, each with its repair, or None if there is no safe one.
 
     `progress` is told, page by page, how many of the messages have been looked at.
     """
@@ -40,7 +40,7 @@ def findings(db: Database, load: Load, now: int, progress: Progress | None = Non
         try:
             yield from part
         except (BoughError, ValueError, TypeError, LookupError) as error:
-            # The engine cannot go on here, or gives what no engine should; the rest may still be sound.
+            # The engine failed here, or returned nonsense; the other parts may still be sound.
             yield Finding("engine", name, str(error)), None
 
 
@@ -87,10 +87,10 @@ def _digests(db: Database, load: Load, progress: Progress | None) -> Iterator[Fo
 
 
 def _nodes(rows: list[Row], load: Load) -> Iterator[tuple[str, bytes, Node | BoughError]]:
-    """Id, digest and node of each message of a page; they are loaded one by one only if one cannot be."""
-    heads, further = decode.apart(rows)
+    """Id, digest and node of each message of a page. They are loaded one by one only if that fails for the page."""
+    heads, further = decode.split_rows(rows)
     try:
-        nodes: list[Node | BoughError] = [*decode.read(load(rows))]
+        nodes: list[Node | BoughError] = [*decode.read_all(load(rows))]
     except BoughError:
         nodes = [_node([head, *further.get(head[decode.N], ())], load) for head in heads]
     for head, node in zip(heads, nodes, strict=True):
@@ -99,7 +99,7 @@ def _nodes(rows: list[Row], load: Load) -> Iterator[tuple[str, bytes, Node | Bou
 
 def _node(rows: list[Row], load: Load) -> Node | BoughError:
     try:
-        return decode.read(load(rows))[0]
+        return decode.read_all(load(rows))[0]
     except BoughError as error:
         return error
 

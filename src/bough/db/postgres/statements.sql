@@ -292,7 +292,7 @@ LEFT JOIN LATERAL (
 ) x ON true
 ORDER BY m.n
 
--- name: standing
+-- name: sessions_at_heads
 SELECT head, key
 FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
 WHERE head IN (SELECT value FROM unnest(CAST($2 AS bigint[])) wanted (value))
