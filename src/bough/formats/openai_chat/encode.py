@@ -16,7 +16,7 @@ AUDIO = {"audio/wav": "wav", "audio/mp3": "mp3", "audio/mpeg": "mp3", "audio/x-w
 def encode_messages(messages: Sequence[Message], encoder: Encoder) -> list[Json]:
     wire: list[Json] = []
     for message in encoder.messages(messages):
-        wire_message = _MessageEncoder(message, encoder)
+        wire_message = _ChatMessage(message, encoder)
         for block in encoder.blocks(message.blocks):
             if isinstance(block, ToolResult):
                 wire.append(_result(block, encoder))
@@ -27,7 +27,7 @@ def encode_messages(messages: Sequence[Message], encoder: Encoder) -> list[Json]
     return wire
 
 
-class _MessageEncoder:
+class _ChatMessage:
     """Collects the fields of a wire message of the user, the assistant or the system."""
 
     def __init__(self, message: Message, encoder: Encoder) -> None:
