@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from bough.cli.registry import Commands
+from bough.cli import registry
 
 COMMANDS = {
     "list": ("list_", "List conversations, the most recently active last."),
-    "show": ("show", "Print the dialog up to a message or the head of a session."),
-    "delete": ("delete", "Delete messages or sessions; they go to the trash."),
-    "restore": ("restore", "List the trash, or restore from it."),
-    "clean": ("clean", "Move conversations that have not been used for long to the trash."),
-    "title": ("title", "Give a conversation a title."),
-    "label": ("label", "Put a label on a message."),
+    **{name: registry.COMMANDS[name] for name in ("show", "delete", "restore", "clean", "title", "label")},
 }
 ALIASES = {"ls": "list", "print": "show", "view": "show", "rm": "delete", "remove": "delete", "rename": "title"}
 
-command = Commands(
+command = registry.Commands(
     "conversations",
     COMMANDS,
     ALIASES,
