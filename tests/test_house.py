@@ -58,7 +58,7 @@ def imports(path: Path) -> set[str]:
     return found
 
 
-def room(path: Path) -> str:
+def package_of(path: Path) -> str:
     return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
@@ -67,7 +67,7 @@ FILES = [path for path in sorted(SOURCE.rglob("*.py")) if path.name != "__init__
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_imports_go_one_way(path: Path) -> None:
-    level = next(place for place, rooms in enumerate(LAYERS) if room(path) in rooms)
+    level = next(place for place, packages in enumerate(LAYERS) if package_of(path) in packages)
     allowed = set().union(*LAYERS[: level + 1])
     assert imports(path) <= allowed, f"{path.name} imports {imports(path) - allowed}"
 
@@ -134,18 +134,18 @@ def test_no_import_cycle_between_packages_at_load_time() -> None:
         assert_no_cycle(folder)
 
 
-def test_db_has_never_heard_of_a_message_and_formats_do_not_know_the_store() -> None:
+def test_db_formats_and_providers_import_only_what_is_below_them() -> None:
     for path in FILES:
-        if room(path) == "db":
+        if package_of(path) == "db":
             assert imports(path) <= {"db", "errors"}, path
-        if room(path) == "formats":
+        if package_of(path) == "formats":
             assert imports(path) <= {"formats", "model", "errors"}, path
-        if room(path) == "providers":
+        if package_of(path) == "providers":
             assert imports(path) <= {"providers", "formats", "model", "locations", "errors"}, path
 
 
-def test_the_layers_name_only_rooms_that_exist() -> None:
-    assert set().union(*LAYERS) == {room(path) for path in FILES}
+def test_the_layers_name_every_package_and_no_other() -> None:
+    assert set().union(*LAYERS) == {package_of(path) for path in FILES}
 
 
 EDGES = {"importers", "exporters", "agent", "cli"}
@@ -153,7 +153,7 @@ EDGES = {"importers", "exporters", "agent", "cli"}
 
 def test_edges_do_not_meet_and_importers_never_see_the_store() -> None:
     for path in FILES:
-        here = room(path)
+        here = package_of(path)
         if here in EDGES - {"cli"}:
             assert imports(path) & EDGES <= {here}, path
         if here == "importers":
@@ -191,7 +191,7 @@ def test_every_public_name_is_exported_once_and_documented() -> None:
         assert thing.__doc__, f"{name} has no docstring"
 
 
-def test_every_public_method_says_what_it_does() -> None:
+def test_every_public_method_has_a_docstring() -> None:
     for cls in (bough.Store, bough.Session, bough.Turn, bough.Recorder, bough.Tree):
         for name, member in vars(cls).items():
             if not name.startswith("_") and (callable(member) or isinstance(member, property)):
@@ -207,14 +207,14 @@ def test_every_error_has_a_code_of_its_own_and_a_message_without_arguments() -> 
 
 
 def loaded_by(code: str) -> set[str]:
-    """The modules that are there after some code has run in a new process."""
+    """The modules that are loaded after running code in a new process."""
     script = f"{code}; import sys; print(*sorted(sys.modules))"
     return set(
         subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
     )
 
 
-def test_importing_bough_loads_none_of_its_rooms_until_a_name_is_used() -> None:
+def test_importing_bough_loads_none_of_its_modules_until_a_name_is_used() -> None:
     assert not {"bough.errors", "apsw", "typing", "json"} & loaded_by("import bough; bough.__version__; dir(bough)")
     assert {"bough.errors"} == {name for name in loaded_by("import bough; bough.Busy") if name.startswith("bough.")}
     assert "bough.protocols" not in loaded_by("from bough import connect, user, Store")
