@@ -1,4 +1,4 @@
-"""Where bough keeps its files on each platform, and whether a store is a file or a server.
+"""Where bough keeps its files on each platform, and what an address is: a file, a server, this machine.
 
 The directories are those of `platformdirs`, without a dependency and without its import time.
 """
@@ -41,6 +41,14 @@ def cache_directory(environ: Mapping[str, str] = os.environ) -> str:
 def is_server_url(location: str | os.PathLike[str]) -> bool:
     """Whether a store's location is the URL of a PostgreSQL server; anything else is a file."""
     return str(location).startswith(("postgres://", "postgresql://"))
+
+
+def is_loopback(url: str) -> bool:
+    """Whether a URL's host is on the loopback interface, which no proxy can reach."""
+    from urllib.parse import urlsplit
+
+    host = urlsplit(url).hostname or ""
+    return host in ("localhost", "::1") or host.startswith("127.")
 
 
 def _directory(environ: Mapping[str, str], variable: str, default: tuple[str, ...]) -> str:

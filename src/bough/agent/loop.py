@@ -22,7 +22,7 @@ from bough.context.load import RESERVE
 from bough.errors import ProviderError
 from bough.model import Json, Message, Node, Tool, ToolCall, Usage
 from bough.model.tokens import estimate_text
-from bough.providers.prices import window_of
+from bough.prices import window_of
 from bough.session import WAIT
 from bough.storage.leases import LEASE
 

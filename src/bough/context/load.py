@@ -34,7 +34,7 @@ def context_at(
 ) -> Context:
     """Build the request for the path that ends at row `head`. Raises `Invalid` and `FormatError`, as `fit` does."""
     if budget is None and model is not None:
-        from bough.providers.prices import window_of
+        from bough.prices import window_of
 
         budget = window_of(model)
     if budget is not None:

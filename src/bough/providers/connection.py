@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from weakref import finalize
 
 from bough.errors import ProviderError, ProviderTrouble
+from bough.locations import is_loopback
 from bough.model import Json
 from bough.providers import errors
 
@@ -170,11 +171,3 @@ def interrupt(response: httpx2.Response) -> None:
     if held is not None:
         with suppress(OSError):
             held.shutdown(socket.SHUT_RDWR)
-
-
-def is_loopback(url: str) -> bool:
-    """Whether an address is on the loopback interface, which no proxy can reach."""
-    import httpx2
-
-    host = httpx2.URL(url).host
-    return host in ("localhost", "::1") or host.startswith("127.")

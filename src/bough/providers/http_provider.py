@@ -46,7 +46,7 @@ class HttpProvider:
     @property
     def window(self) -> int | None:
         """Context window, as configured or by the price list."""
-        from bough.providers.prices import window_of
+        from bough.prices import window_of
 
         return self._window or window_of(self.model)
 
@@ -116,7 +116,7 @@ class HttpAnswer:
     @property
     def usage(self) -> Usage:
         """Tokens as counted by the provider, and their cost if the price is known."""
-        from bough.providers.prices import cost
+        from bough.prices import cost
 
         reply = self.reply()
         try:

@@ -14,9 +14,10 @@ from threading import Lock
 from typing import Any
 from weakref import WeakValueDictionary
 
+from bough import prices
 from bough.errors import ProviderError
 from bough.model import Json
-from bough.providers import model_file, prices
+from bough.providers import model_file
 from bough.providers.connection import READ_TIMEOUT, HttpConnection
 from bough.providers.http_provider import HttpAnswer, HttpProvider
 from bough.providers.openai import ChatApi

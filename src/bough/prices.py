@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from bough.locations import is_loopback
 from bough.model import Json
-from bough.providers.connection import is_loopback
 
 FREE = "free"
 """The flavor of models that run in this process."""

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from bough.providers.prices import cost
+from bough.prices import cost
 
 ANTHROPIC = "https://api.anthropic.com/v1"
 
