@@ -41,6 +41,18 @@ def test_the_code_of_the_context_page_runs(tmp_path: Path) -> None:
     assert "About 210 years." in done.stdout
 
 
+def test_the_code_of_the_hooks_page_runs(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", code(ROOT / "docs" / "hooks.md")],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "My key is [redacted: aws-key]." in done.stdout
+
+
 def test_the_code_of_the_agents_page_runs(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", code(ROOT / "docs" / "agents.md")],

@@ -20,7 +20,7 @@ TESTS = Path(__file__).parent
 LAYERS = [
     {"errors", "locations"},
     {"model"},
-    {"compress", "config", "db", "formats", "prices", "protocols", "recorder"},
+    {"compress", "config", "db", "formats", "prices", "protocols", "recorder", "redact"},
     {"codec"},
     {"context"},
     {"storage"},

@@ -11,6 +11,7 @@ from bough.db.sqlite.driver import SQLite
 from bough.db.sqlite.files import make_private
 from bough.errors import Invalid, Refused
 from bough.locations import data_directory, is_server_url
+from bough.storage.messages import BeforeSave
 from bough.store import Store, now
 
 
@@ -29,27 +30,34 @@ def connect(
     journal: Literal["wal", "truncate"] = "wal",
     patience: float = PATIENCE,
     clock: Callable[[], int] = now,
+    before_save: BeforeSave | None = None,
 ) -> Store:
     """Opens a store, making the file if there is none. An older file is brought up to date, after a backup.
 
     `":memory:"` keeps everything in memory, and nothing when it is closed. The URL of a PostgreSQL database leads to
     one `namespace` of it (`?namespace=…` in the URL says the same), over at most so many `connections`. `patience` is
-    how many seconds a write waits for others. Raises `NotFound` for a directory that does not exist, `Refused` for
+    how many seconds a write waits for others.
+
+    `before_save` is called with every message before it is hashed and stored, and returns the message to store, as it
+    is or changed. What it raises is passed on and nothing is saved; an import leaves out and reports a message for
+    which it raises `Refused` or `Invalid`. It may be called from several threads, and more than once for a message.
+
+    Raises `NotFound` for a directory that does not exist, `Refused` for
     another program's file or a network file system, `SchemaTooNew`, `Corrupt` and `StorageError`.
     """
     where = default_path() if where is None else where
     if is_server_url(where):
-        return Store(open_server(str(where), namespace, connections, patience), clock)
+        return Store(open_server(str(where), namespace, connections, patience), clock, before_save)
     if namespace not in (None, NAMESPACE):
         raise Invalid(f"A file has one namespace; {namespace!r} needs a PostgreSQL server, or a file of its own.")
     if str(where) == ":memory:":
         from bough.db.sqlite.memory import Memory
 
-        return Store(Memory(patience), clock)
+        return Store(Memory(patience), clock, before_save)
     path = os.path.expanduser(where)
     if os.path.dirname(path) == data_directory():
         make_private(data_directory())
-    return Store(SQLite(path, journal=journal, patience=patience), clock)
+    return Store(SQLite(path, journal=journal, patience=patience), clock, before_save)
 
 
 def open_server(url: str, namespace: str | None, connections: int | None, patience: float) -> Database:

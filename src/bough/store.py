@@ -34,7 +34,7 @@ from bough.model.keys import parse_key
 from bough.model.tree import Tree, grow
 from bough.session import Session
 from bough.storage import leases, lookup, outline, search, sessions, trash
-from bough.storage.messages import Entry, Saved, insert, prepare
+from bough.storage.messages import BeforeSave, Entry, Saved, admit, insert, prepare
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -57,9 +57,10 @@ def now() -> int:
 class Store:
     """A store of conversations. Safe to use from several threads; `with` closes it."""
 
-    def __init__(self, db: Database, clock: Callable[[], int] = now) -> None:
+    def __init__(self, db: Database, clock: Callable[[], int] = now, before_save: BeforeSave | None = None) -> None:
         self.db = db
         self.clock = clock
+        self.before_save = before_save
         self.reads_ahead = False
         """Whether messages are decoded when they are loaded, and not at their first use."""
         if not db.read_only and any(leases.is_abandoned(turn, clock()) for turn in leases.running(db)):
@@ -382,7 +383,7 @@ class Store:
         """
         from bough.ingest.bring_in import bring_in
 
-        return bring_in(self.db, self.prepare, self.write, told, again, dry_run)
+        return bring_in(self.db, self.before_save, self.write, told, again, dry_run)
 
     # Search ---------------------------------------------------------------------------------------------------------
 
@@ -487,7 +488,9 @@ class Store:
             time.sleep(pause)
 
     def prepare(self, messages: Iterable[Message], label: str | None = None, *, lazy: bool = False) -> list[Entry]:
-        """The way into the store that every verb takes; see `storage.messages.prepare`."""
+        """The way into the store of every message: the hook of the application, then `storage.messages.prepare`."""
+        if self.before_save is not None:
+            messages = [admit(message, self.before_save) for message in messages]
         return prepare(messages, label, lazy=lazy)
 
     def load(self, rows: Sequence[Row]) -> list[Node]:

@@ -6,12 +6,17 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
+from bough.cli.output.console import note
 from bough.errors import Invalid, NotFound
 from bough.locations import is_server_url
 from bough.model.values import value
 
 if TYPE_CHECKING:
     from bough.config import Config
+    from bough.model import Message
+    from bough.redact import Redactor
     from bough.store import Store
 
 POINTER = ".bough"
@@ -38,6 +43,7 @@ class Locator:
         self.db = db
         self.config = config
         self._settings: Config | None = None
+        self._redactor: Redactor | None = None
 
     def settings(self) -> Config:
         """The configuration, loaded once. Raises `ConfigError`."""
@@ -80,9 +86,27 @@ class Locator:
     def _open(self, found: StoreLocation) -> Store:
         from bough.engines import connect
 
+        if context := click.get_current_context(silent=True):
+            context.call_on_close(self._report_redacted)
         if found.path is not None:
-            return connect(found.where)
-        return connect(found.where, namespace=self.settings().get("db.namespace"))
+            return connect(found.where, before_save=self._redact)
+        return connect(found.where, namespace=self.settings().get("db.namespace"), before_save=self._redact)
+
+    def _redact(self, message: Message) -> Message:
+        """The message to store. The configuration is read for the first one: commands that only read do without."""
+        if not self.settings().get("privacy.redact"):
+            return message
+        if self._redactor is None:
+            from bough.redact import Redactor
+
+            self._redactor = Redactor()
+        return self._redactor(message)
+
+    def _report_redacted(self) -> None:
+        """Write the kinds of secrets that were replaced; not how many, because a message may be seen several times."""
+        if self._redactor is not None and self._redactor.found:
+            note(f"Secrets were replaced before saving: {', '.join(sorted(self._redactor.found))}.")
+            self._redactor.found.clear()
 
 
 def working_directory() -> str:

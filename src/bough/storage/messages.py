@@ -10,10 +10,13 @@ from bough.codec import column, json_list
 from bough.codec.digest import link
 from bough.codec.encode import Blob, Draft, draft
 from bough.db import Database, Row
-from bough.errors import NotFound
+from bough.errors import Invalid, NotFound
 from bough.model import Message, ids
 from bough.model.values import lazy_maker, mutable, value
 from bough.storage.blobs import hold
+
+BeforeSave: TypeAlias = Callable[[Message], Message]
+"""Hook of an application: the message to store in place of the one that it is given, or an exception to refuse it."""
 
 
 @mutable
@@ -55,7 +58,7 @@ class Saved:
 def prepare(messages: Iterable[Message], label: str | None = None, *, lazy: bool = False) -> list[Entry]:
     """Messages, hashed and compressed, as a chain of entries. Raises `Invalid` for what cannot be stored.
 
-    Every message passes here, through `Store.prepare`: a hook or a limit is applied here, before the message is hashed.
+    Every message passes here, through `Store.prepare`, and before it the hook of the application, `admit`.
     With `lazy` each draft is made at its first use, which saves the work for messages that turn out to be stored.
     """
     if lazy:
@@ -68,6 +71,19 @@ def prepare(messages: Iterable[Message], label: str | None = None, *, lazy: bool
         Entry(message, draft(message), None, index - 1 if index else None, label)
         for index, message in enumerate(messages)
     ]
+
+
+def admit(message: Message, before_save: BeforeSave | None) -> Message:
+    """The message that is stored in place of this one. Raises what the hook raises, `Refused` above all."""
+    if before_save is None or not isinstance(message, Message):  # `draft` refuses what is no message
+        return message
+    admitted = before_save(message)
+    if not isinstance(admitted, Message):
+        raise Invalid(
+            f"before_save returned {admitted!r:.80}; it returns the message, changed or not, or raises Refused. "
+            "Nothing was saved."
+        )
+    return admitted
 
 
 _id: Callable[[Entry], Any] = attrgetter("id")
