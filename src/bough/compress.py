@@ -1,7 +1,7 @@
-"""zstd, loaded at first use, with contexts that are used again.
+"""zstd, loaded at first use, with reused contexts.
 
-Setting up a context costs more than decompressing a short text does; that is why this is not the standard library's
-zstd, which makes a new one for every call (docs/decisions/0002).
+Creating a context costs more than decompressing a short text. The zstd of the standard library creates one for every
+call and is therefore not used (docs/decisions/0002).
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from io import BufferedReader, RawIOBase
 from typing import IO, Any
 
 TABLES = {"window_log": 14, "hash_log": 11, "chain_log": 10, "search_log": 1, "min_match": 4}
-"""Level 3, with tables of a few KB. Who has just waited for a disk or a model finds nothing in the processor's cache:
-then these take three quarters of the time, and what they make is 0.5 % larger."""
+"""Level 3, with tables of a few KB. With a cold processor cache, as after waiting for a disk or a model, this takes
+three quarters of the time of the default tables, for output that is 0.5 % larger."""
 LONG_LEVEL = 5
-"""For what is stored once and read seldom: a twentieth smaller, for half a millisecond in 100 KB."""
+"""For blobs, which are written once and read seldom: 5 % smaller, for half a millisecond per 100 KB."""
 SAMPLE = 16_384
-PAYS = 0.9
+"""Bytes at the beginning of long data that are compressed first, to detect incompressible data."""
+WORTHWHILE_RATIO = 0.9
+"""Data is stored compressed only if it shrinks below this: reading it costs time."""
 
 _contexts = threading.local()
 
@@ -51,15 +53,15 @@ def decompress(data: bytes) -> bytes:
 
 
 def compress_if_it_pays(data: bytes) -> bytes | None:
-    """The smaller form, or None for what does not shrink. A picture is found out by its beginning."""
-    if len(data) > 2 * SAMPLE and len(compress(data[:SAMPLE])) > PAYS * SAMPLE:
+    """The compressed form, or None if it is not smaller. Incompressible data is detected from a 16 KB sample."""
+    if len(data) > 2 * SAMPLE and len(compress(data[:SAMPLE])) > WORTHWHILE_RATIO * SAMPLE:
         return None
     smaller: bytes = _module().ZstdCompressor(level=LONG_LEVEL).compress(data)
-    return smaller if len(smaller) < PAYS * len(data) else None
+    return smaller if len(smaller) < WORTHWHILE_RATIO * len(data) else None
 
 
 def decompress_chunks(chunks: Iterable[bytes], size: int) -> Iterator[bytes]:
-    """The content of a compressed stream, in pieces of at most this size. Raises `ValueError` for damaged data."""
+    """The content of a compressed stream, in pieces of at most `size` bytes. Raises `ValueError` for damaged data."""
     reader = _module().ZstdDecompressor().stream_reader(_Source(chunks))
     try:
         while piece := reader.read(size):
@@ -69,7 +71,7 @@ def decompress_chunks(chunks: Iterable[bytes], size: int) -> Iterator[bytes]:
 
 
 def decompressed(stream: IO[bytes]) -> IO[bytes]:
-    """The content of a compressed file, as a file. Reading raises `ValueError` for damaged data."""
+    """A file-like reader of a compressed file. Reading raises `ValueError` for damaged data."""
     return BufferedReader(_Reader(_module().ZstdDecompressor().stream_reader(stream, read_across_frames=True)))
 
 
@@ -92,7 +94,7 @@ class _Reader(RawIOBase):
 
 
 class _Source:
-    """Chunks, as a file that can be read once."""
+    """A file-like reader over chunks."""
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = iter(chunks)

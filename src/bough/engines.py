@@ -1,4 +1,4 @@
-"""`connect`: opens a store in a file, on a server or in memory."""
+"""`connect`: open a store in a file, on a server or in memory."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def connect(
     clock: Callable[[], int] = now,
     before_save: BeforeSave | None = None,
 ) -> Store:
-    """Opens a store, making the file if there is none. An older file is brought up to date, after a backup.
+    """Open a store; create the file if it does not exist. An older schema is migrated, after a backup of the file.
 
-    `":memory:"` keeps everything in memory, and nothing when it is closed. The URL of a PostgreSQL database leads to
-    one `namespace` of it (`?namespace=…` in the URL says the same), over at most so many `connections`. `patience` is
-    how many seconds a write waits for others.
+    `":memory:"` is a store in memory, lost when closed. The URL of a PostgreSQL database opens one `namespace` of it
+    (also `?namespace=…` in the URL), with at most `connections` connections. `patience` is the number of seconds that
+    a write waits for other writers.
 
     `before_save` is called with every message before it is hashed and stored, and returns the message to store, as it
     is or changed. What it raises is passed on and nothing is saved; an import leaves out and reports a message for

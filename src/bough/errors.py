@@ -1,44 +1,43 @@
-"""What can go wrong, as a tree.
+"""The exceptions that bough raises, as a tree.
 
     BoughError
     ├── NotFound         no such message, session, turn or trash entry
     ├── Ambiguous        a prefix that fits more than one id
-    ├── Conflict         the session moved on in the meantime
-    ├── Busy             another writer holds the session, or the file
-    ├── Refused          understood, and against the rules of the store
-    ├── Invalid          an argument that makes no sense
-    ├── ConfigError      a configuration that cannot be followed
+    ├── Conflict         the session was changed by another writer
+    ├── Busy             another writer holds the session or the file
+    ├── Refused          valid, but against the rules of the store
+    ├── Invalid          an argument that is not valid
+    ├── ConfigError      a configuration that cannot be used
     ├── FormatError      a provider's payload that cannot be read, or written without loss
     ├── ImporterError    a file that cannot be imported
     ├── ProviderError    a model that did not answer
-    ├── ToolError        a tool, or a server of tools, that cannot be used
+    ├── ToolError        a tool, or an MCP server, that cannot be used
     └── StorageError     the database failed
         ├── SchemaTooNew     written by a newer bough
-        ├── Corrupt          the file, or what it says, is damaged
+        ├── Corrupt          the file, or its content, is damaged
         └── Full             no space left
 
-Each class has a `code`; the edges map codes to exit statuses and HTTP statuses. Without arguments an error says
-its docstring.
+Each class has a `code`, which the edges map to exit statuses and HTTP statuses. The default message is the docstring.
 """
 
 from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-ProviderTrouble: TypeAlias = Literal[
+ProviderErrorKind: TypeAlias = Literal[
     "key",  # no key, or one that is not accepted
-    "rate_limit",  # too many requests, or no credit left
-    "down",  # cannot be reached, or failed on its own side
-    "refused",  # understood, and not answered: against its rules, or a request it does not accept
-    "not_found",  # no such model, address, file or weights
-    "context_too_long",  # more than the model can read
-    "cut",  # the answer stopped in the middle; what came is kept
+    "rate_limit",  # too many requests, or no credit
+    "down",  # not reachable, or failed
+    "refused",  # the request was not accepted, or is against the rules of the provider
+    "not_found",  # no such model, address or model file
+    "context_too_long",  # longer than the context window of the model
+    "cut",  # the reply ended early; the part received is kept
     "other",
 ]
 
 
 class BoughError(Exception):
-    """Something went wrong in bough."""
+    """An error in bough."""
 
     code = "error"
 
@@ -47,43 +46,43 @@ class BoughError(Exception):
 
 
 class NotFound(BoughError):
-    """There is nothing by that name."""
+    """Not found."""
 
     code = "not_found"
 
 
 class Ambiguous(BoughError):
-    """That prefix fits more than one id; type more of it."""
+    """The prefix fits more than one id; type more of it."""
 
     code = "ambiguous"
 
 
 class Conflict(BoughError):
-    """The session moved on in the meantime; what was saved is kept as a side branch."""
+    """The session was changed by another writer; what was saved is kept as a side branch."""
 
     code = "conflict"
 
 
 class Busy(BoughError):
-    """Another writer is at work there; try again in a moment."""
+    """Another writer holds the session or the file; try again in a moment."""
 
     code = "busy"
 
 
 class Refused(BoughError):
-    """That is against the rules of the store; nothing was changed."""
+    """This is against the rules of the store; nothing was changed."""
 
     code = "refused"
 
 
 class Invalid(BoughError):
-    """That argument makes no sense here; nothing was changed."""
+    """The argument is not valid; nothing was changed."""
 
     code = "invalid"
 
 
 class ConfigError(BoughError):
-    """The configuration cannot be followed; `bough config path` says where it is."""
+    """The configuration cannot be used; `bough config path` prints its path."""
 
     code = "config"
 
@@ -109,7 +108,7 @@ class ProviderError(BoughError):
         self,
         message: str | None = None,
         *,
-        kind: ProviderTrouble = "other",
+        kind: ProviderErrorKind = "other",
         status: int | None = None,
         retry_after: float | None = None,
         passing: bool = False,
@@ -117,9 +116,9 @@ class ProviderError(BoughError):
         super().__init__(message)
         self.kind = kind
         self.status = status
-        """The HTTP status, where there was one."""
+        """The HTTP status, if there was a response."""
         self.retry_after = retry_after
-        """How many seconds the provider asks us to wait."""
+        """Seconds to wait, as the provider asks."""
         self.passing = passing
         """Whether the same request may succeed later."""
 
@@ -131,13 +130,13 @@ class ToolError(BoughError):
 
 
 class StorageError(BoughError):
-    """The database failed; what was acknowledged before is kept."""
+    """The database failed; everything acknowledged before is kept."""
 
     code = "storage"
 
 
 class SchemaTooNew(StorageError):
-    """This file was written by a newer bough; upgrade bough to open it. The file was left alone."""
+    """This file was written by a newer bough; upgrade bough to open it. The file was not changed."""
 
     code = "schema_too_new"
 
@@ -149,6 +148,6 @@ class Corrupt(StorageError):
 
 
 class Full(StorageError):
-    """No space is left on the disk; nothing of this write was kept, everything before it is."""
+    """The disk is full; this write was rolled back, everything before it is kept."""
 
     code = "full"

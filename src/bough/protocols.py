@@ -1,4 +1,4 @@
-"""Protocols of one method each, so that a consumer can ask for no more than it needs."""
+"""Protocols of one method each, so that a consumer can require no more than it uses."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from bough.errors import Corrupt
 from bough.model import Node, Save
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Called from time to time with what is done and the total."""
+"""Called at intervals with the amount done and the total."""
 
 
 class MessagesSaver(Protocol):
-    """Anything that stores messages."""
+    """A store of messages, for writing."""
 
     def save_messages(self, saves: Sequence[Save]) -> list[str]:
-        """Saves all of them or none; their ids, in the same order."""
+        """Save all of them or none; return their ids, in the same order."""
 
 
 class MessagesGetter(Protocol):
-    """Anything that loads messages by id."""
+    """A store of messages, for reading by id."""
 
     def get_messages(self, ids: Sequence[str]) -> list[Node]:
-        """The messages with these ids, in this order. Raises `NotFound` naming one that does not exist."""
+        """The messages with these ids, in this order. Raises `NotFound` with the first unknown id."""
 
 
 class MessagesLister(Protocol):
-    """Anything that lists messages."""
+    """A store of messages, for listing."""
 
     def list_messages(self, offset: int = 0, limit: int | None = None, ascending: bool = False) -> Iterator[Node]:
-        """Every message, the newest first."""
+        """All messages, the newest first."""
 
 
 class MessagesDeleter(Protocol):
-    """Anything that deletes messages."""
+    """A store of messages, for deleting."""
 
     def delete_messages(self, ids: Sequence[str], recursive: bool = False) -> None:
-        """Deletes messages, with their descendants if `recursive`. Raises `Refused` for children otherwise."""
+        """Delete messages, with their descendants if `recursive`; otherwise raise `Refused` if one has children."""
 
 
 class MessageDB(MessagesSaver, MessagesGetter, MessagesLister, MessagesDeleter, Protocol):
@@ -45,7 +45,7 @@ class MessageDB(MessagesSaver, MessagesGetter, MessagesLister, MessagesDeleter, 
 
 
 def get_dialog(getter: MessagesGetter, message_id: str) -> list[Node]:
-    """The dialog that leads to a message, root first, over any `MessagesGetter`.
+    """The dialog up to a message, root first, from any `MessagesGetter`.
 
     Raises `NotFound` for an unknown id, and `Corrupt` for a cycle of parents.
     """

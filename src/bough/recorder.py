@@ -1,4 +1,4 @@
-"""Saving middleware: wraps a function from a dialog to a reply, and stores both."""
+"""Middleware that stores the dialog and the reply of a generate function."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ Generate = Callable[[list[Message]], Message | Sequence[Message]]
 
 
 class Recorder:
-    """Calls `generate` with a dialog. Saves the messages without an id before the call, and the reply after it.
+    """Saves a dialog, calls `generate` with it, and saves the reply.
 
-    It needs only a `MessagesSaver`. A `Kept` or a `Node` in the dialog counts as saved. When `generate` raises, the
-    dialog is stored already: `save` it first to have its ids, and a second try does not store it twice.
+    It needs only a `MessagesSaver`. A `Kept` or a `Node` in the dialog is already saved. If `generate` raises, the
+    dialog has been stored: to retry without storing it twice, call `save` first and pass its result.
     """
 
     def __init__(self, saver: MessagesSaver, generate: Generate, label: str | None = None) -> None:
@@ -34,18 +34,18 @@ class Recorder:
         self._label = label
 
     def __call__(self, dialog: Sequence[Item]) -> list[Kept]:
-        """The saved dialog with the reply at its end. Raises what the saver and `generate` raise."""
+        """The saved dialog with the reply appended. Raises what the saver and `generate` raise."""
         kept = self.save(dialog)
         reply = self._generate([item.message for item in kept])
         return self.save([*kept, *([reply] if isinstance(reply, Message) else reply)])
 
     def save(self, dialog: Sequence[Item]) -> list[Kept]:
-        """Saves the messages without an id, all or none, each as a child of the one before."""
+        """Save the messages without an id, all or none, each as a child of the previous one."""
         return save_dialog(self._saver, dialog, self._label)
 
 
 def save_dialog(saver: MessagesSaver, dialog: Sequence[Item], label: str | None = None) -> list[Kept]:
-    """The dialog with an id for each message; those without one are saved, all or none."""
+    """Save the messages of a dialog that have no id, all or none; return the dialog with all ids."""
     saves: list[Save] = []
     parent: str | Save | None = None
     for item in dialog:

@@ -92,7 +92,7 @@ def test_a_scripted_error_is_raised_with_its_kind(tmp_path: Path) -> None:
         ('{"blocks": [', "is no reply"),
         ('{"blocks": [{"type": "text"}]}', "text should be"),
         ('{"blocks": [{"type": "media"}]}', "made of text, thinking, tool_call"),
-        ('{"error": "tired"}', "no trouble 'tired'"),
+        ('{"error": "tired"}', "unknown kind of error 'tired'"),
         ('{"usage": {"beans": 3}, "blocks": []}', "beans"),
         ("", "has no replies"),
     ],

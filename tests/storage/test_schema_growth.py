@@ -119,7 +119,7 @@ def test_what_an_older_payload_lacks_is_empty_and_what_there_is_no_more_is_left_
 
 
 def test_a_payload_of_a_newer_schema_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(SchemaTooNew, match=f"schema {VERSION + 1}, this one knows {VERSION}.*upgrade bough"):
+    with pytest.raises(SchemaTooNew, match=f"schema {VERSION + 1}, this one supports {VERSION}.*upgrade bough"):
         unpack(altered(schema=VERSION + 1, columns={}))
     with bough.connect(":memory:") as store:
         with monkeypatch.context() as patch:

@@ -1,4 +1,4 @@
--- What only PostgreSQL says this way. See queries.sql. `:namespace` is the namespace, for a statement that names it itself.
+-- The statements that differ on PostgreSQL. See queries.sql. `:namespace` is the namespace, for statements that contain it.
 
 -- fragment: newest_first
 ORDER BY 1 DESC, position
@@ -32,13 +32,13 @@ WHERE {of_session} GROUP BY day ORDER BY day
 -- Transactions -------------------------------------------------------------------------------------------------------
 
 -- name: settings
--- For one transaction: the fence of the namespace, how long to wait for a lock, and that what is acknowledged is durable.
+-- Settings of one transaction: the namespace for row-level security, the lock timeout, and durable commits.
 SELECT set_config('bough.namespace', :namespace, true), set_config('lock_timeout', ?, true),
        set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on'
                                         ELSE current_setting('synchronous_commit') END, true)
 
 -- name: queue
--- One writer of a namespace at a time. Its token is evidence, when the connection is lost in the middle of a commit.
+-- Serialises the writers of a namespace. The token proves a commit whose answer was lost with the connection.
 UPDATE state SET writes = writes + 1, recent = right(recent || CAST(? AS text), 512) RETURNING writes
 
 -- name: evidence

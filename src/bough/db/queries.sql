@@ -1,11 +1,11 @@
--- Every statement of the store on which the engines agree, by name. What they say differently is in queries.ENGINE.sql.
--- Parameters are question marks, numbered where one is used twice. A list is one parameter, a JSON array of numbers, or
--- of texts if it is called `names`. `{name}` stands for the fragment of that name, `{turn_columns}` and `{turn_values}`
--- for the columns of a table, which are in rows.py, and their parameters. No statement names a namespace: PostgreSQL's
--- are put into one, in postgres/statements.sql.
+-- The statements that both engines share, by name. Those that differ are in queries.ENGINE.sql.
+-- Parameters are question marks, numbered if one is used twice. A list is one parameter: a JSON array of numbers, or of
+-- texts if it is called `names`. `{name}` is replaced by the fragment of that name, `{turn_columns}` and `{turn_values}`
+-- by the columns of a table, from rows.py, and their parameters. No statement contains a namespace: it is added for
+-- PostgreSQL, in postgres/statements.sql.
 
 -- fragment: load
--- The messages that are `wanted`, one row each with its first block, and then one row for every further block.
+-- The messages in `wanted`: one row each with its first block, then one row for every other block.
 SELECT m.n, m.id, m.parent, m.turn, m.role, m.kind, m.covers, m.label, m.error, m.digest, m.envelope, m.created_at,
        m.weight, m.blocks, 0 AS position, CAST(NULL AS integer) AS inside, m.type, m.modality, m.mime, m.call_id,
        m.name, m.content, m.packed, m.extra, m.raw, x.encoding, y.bytes
@@ -19,8 +19,8 @@ FROM wanted CROSS JOIN blocks b ON b.message = wanted.n AND wanted.blocks > 0
 LEFT JOIN blobs x ON x.n = b.blob LEFT JOIN blob_bytes y ON y.n = b.blob
 
 -- fragment: up
--- The next step of a walk towards the root. A parent has a smaller number than its child, so the walk ends even where
--- a hand made a cycle.
+-- The next step of a walk to the root. A parent has a smaller number than its child; the condition ends the walk even
+-- in a file whose parents were edited into a cycle.
 UNION ALL SELECT m.n, m.blocks, m.parent FROM wanted CROSS JOIN messages m ON m.n = wanted.parent AND m.n < wanted.n
 
 -- fragment: walk
@@ -28,7 +28,7 @@ UNION ALL
 SELECT m.parent FROM walk CROSS JOIN messages m ON m.n = walk.n WHERE m.parent < walk.n
 
 -- fragment: given
--- One message, as a table that has its number.
+-- The number of one message, as a table.
 (SELECT CAST(? AS bigint) AS n)
 
 -- fragment: highest
@@ -68,7 +68,7 @@ AND (?7 IS NULL OR m.n IN (
 -- The load path ------------------------------------------------------------------------------------------------------
 
 -- name: path_from
--- The end of a path: from a node up to where the path weighs less than the second parameter, but at least up to the
+-- The end of a path: from a node up to the first with a path weight below the second parameter, but at least up to the
 -- node with the third number.
 WITH RECURSIVE wanted (n, blocks, parent) AS (
     SELECT n, blocks, parent FROM messages WHERE n = ?1 {up} AND (m.weight >= ?2 OR m.n >= ?3)
@@ -76,7 +76,7 @@ WITH RECURSIVE wanted (n, blocks, parent) AS (
 {load} {newest_first}
 
 -- name: counted_turns
--- The newest turns on a path whose size the provider has counted: that count, and the weight of the path there.
+-- The newest turn on a path with a token count from the provider: that count, and the path weight at its end.
 WITH RECURSIVE back (turn, place) AS (
     SELECT turn, 0 FROM messages WHERE n = ?
     UNION ALL
@@ -110,8 +110,8 @@ WITH RECURSIVE wanted (n, blocks) AS (
 {load} ORDER BY 1, position
 
 -- name: outline
--- These messages, and all below them if the third parameter is 1, each with the block that tells best what it says:
--- text, if it has any, and rather what was said than what was attached.
+-- These messages, with all descendants if the third parameter is 1, each with the block that is its best preview:
+-- text if there is any, and prompts before attachments.
 WITH RECURSIVE below (n) AS (
     SELECT value FROM json_each(?1)
     UNION ALL SELECT c.n FROM below p CROSS JOIN messages c ON {is_child} WHERE c.n > p.n AND ?3 = 1
@@ -195,7 +195,7 @@ UNION ALL SELECT content, packed, blob FROM blocks WHERE message = ?1 AND positi
 SELECT names.value FROM json_each(?1) names {is_taken}
 
 -- name: ground
--- The highest number in use, how many of these names are, and what a message gives to its children.
+-- The highest number in use, how many of these names are taken, and the columns of the parent that children depend on.
 SELECT {highest}, (SELECT count(*) FROM json_each(?2) names {is_taken}), p.digest, p.created_at, p.weight, p.summary
 FROM state LEFT JOIN messages p ON p.n = ?1
 
@@ -222,7 +222,7 @@ UPDATE messages SET label = ? WHERE n = ?
 SELECT message, session FROM external_ids WHERE kind = ? AND value = ?
 
 -- name: insert_external
--- A name stays with what has it; one whose bearer was deleted is free.
+-- An external id keeps its target, unless that was deleted.
 INSERT INTO external_ids ({external_columns}) VALUES ({external_values})
 ON CONFLICT (kind, value) DO UPDATE SET message = excluded.message, session = excluded.session
 WHERE external_ids.message IS NULL AND external_ids.session IS NULL
@@ -234,8 +234,8 @@ ON CONFLICT (kind, value) DO UPDATE SET message = excluded.message, session = ex
 -- name: rename_externals
 UPDATE external_ids SET message = ? WHERE message = ?
 
--- name: brought
--- What is stored of messages that another program has named: nothing behind a name means that it was deleted here.
+-- name: imported_messages
+-- The stored messages with these external ids, and whether each has a child. A NULL message was deleted here.
 SELECT e.value, p.n, p.digest, (SELECT count(*) FROM (SELECT 1 FROM messages c WHERE {is_child} LIMIT 1) x)
 FROM json_each(?2) names CROSS JOIN external_ids e ON e.kind = ?1 AND e.value = names.value
 LEFT JOIN messages p ON p.n = e.message
@@ -255,7 +255,7 @@ SELECT n FROM sessions WHERE key = ?
 SELECT n, key FROM sessions WHERE n IN (SELECT value FROM json_each(?))
 
 -- name: session_state
--- What a writer must know of a session, and of where its next message stands, as `ground` tells it.
+-- The state of a session for a writer, with the columns of `ground` for its head.
 SELECT s.n, s.key, s.head, s.revision, s.lease_turn, s.lease_owner, s.lease_until,
        s.activity = (SELECT max(activity) FROM sessions),
        {highest}, (SELECT count(*) FROM json_each(?2) names {is_taken}), p.digest, p.created_at, p.weight, p.summary
@@ -381,7 +381,7 @@ SELECT s.key, {totals} FROM turns t JOIN sessions s ON s.n = t.session GROUP BY 
 SELECT t.model, {totals} FROM turns t
 WHERE {of_session} GROUP BY t.model ORDER BY t.model NULLS FIRST
 
--- Deleting, and bringing back ----------------------------------------------------------------------------------------
+-- Deleting and restoring ---------------------------------------------------------------------------------------------
 
 -- name: with_descendants
 WITH RECURSIVE below (n) AS (
@@ -437,7 +437,7 @@ DELETE FROM turns WHERE n = ?
 DELETE FROM turns WHERE n IN (SELECT value FROM json_each(?))
 
 -- name: forget_externals
--- The name stays, with nothing behind it: an import does not bring back what was deleted here.
+-- The row stays, with a NULL message, so that a later import does not restore a deleted message.
 UPDATE external_ids SET message = NULL WHERE message IN (SELECT value FROM json_each(?))
 
 -- name: delete_messages
@@ -547,7 +547,7 @@ SELECT t.n FROM turns t WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.n = t
 SELECT n, id, payload FROM trash
 
 -- Copying ------------------------------------------------------------------------------------------------------------
--- Pages of a table, in the order of its key, after the last row already seen.
+-- Pages of a table, in key order, after the last row of the previous page.
 
 -- name: message_page
 SELECT n, id, digest, label FROM messages WHERE n > ? ORDER BY n LIMIT ?

@@ -1,14 +1,14 @@
--- What only SQLite says this way. See queries.sql.
+-- The statements that differ on SQLite. See queries.sql.
 
 -- fragment: newest_first
--- Nothing: a CROSS JOIN keeps the order of what stands before it.
+-- Empty: a CROSS JOIN keeps the order of its left side.
 
 -- fragment: oldest_first
--- Nothing, for the same reason.
+-- Empty, for the same reason.
 
 -- fragment: is_child
--- Whether `c` is a child of `p`. Most messages follow the one that was saved before them, so only the others are in the
--- index of parents. It is used where its own condition is said.
+-- Whether `c` is a child of `p`. Most messages follow the one that was saved just before them; the partial index of
+-- parents holds only the others, and is used only if its condition is repeated here.
 (c.n = p.n + 1 AND c.parent = p.n OR c.parent = p.n AND c.parent <> c.n - 1)
 
 -- name: path

@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from bough.exporters.headings import encodable, iso
+from bough.exporters.headings import encodable
 from bough.exporters.types import ExportedConversation, describe
 from bough.model import Block, Message, Node, Text, Thinking, ToolCall, ToolResult, TurnInfo, Usage
+from bough.model.times import iso
 
 VERSION = "ATIF-v1.7"
 SOURCES = {"user": "user", "assistant": "agent", "system": "system"}

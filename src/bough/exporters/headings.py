@@ -33,11 +33,6 @@ def to_minute(microseconds: int) -> str:
     return datetime.fromtimestamp(microseconds / 1_000_000, UTC).strftime("%Y-%m-%d %H:%M")
 
 
-def iso(microseconds: int) -> str:
-    """A time as ISO 8601 in UTC."""
-    return datetime.fromtimestamp(microseconds / 1_000_000, UTC).isoformat().replace("+00:00", "Z")
-
-
 def turn_usage(turn: TurnInfo) -> str:
     """Model, tokens and cost of a turn, as far as they are known."""
     return " · ".join(filter(None, [turn.model, usage_text(turn.usage)]))

@@ -105,7 +105,7 @@ class ArchiveIngestion:
             if (header := lookup.header(self.db, n))
         }
         # The ids of an earlier import take precedence: such an id may belong to another message here.
-        imported = self.db.rows("brought", SOURCE, wanted)
+        imported = self.db.rows("imported_messages", SOURCE, wanted)
         return own | {id: KnownMessage(n, digest) for id, n, digest, _ in imported}
 
     def _add(self, nodes: list[Node], prepared: dict[str, Entry], now: int) -> None:

@@ -148,7 +148,7 @@ class ConversationIngestion:
     def _batch(self, messages: list[ImportedMessage]) -> Batch:
         wanted = {id for one in messages for id in (one.id, one.parent, one.covers) if id is not None}
         ids = {column(id) or "": id for id in wanted}
-        rows = self.db.rows("brought", self.conversation.source, json_list(ids))
+        rows = self.db.rows("imported_messages", self.conversation.source, json_list(ids))
         known = {ids[id]: KnownMessage(n, digest, continued > 0) for id, n, digest, continued in rows}
         return Batch(next_number(self.db), known, {}, [], [], [])
 

@@ -1,8 +1,8 @@
-"""Blocks: the units of content that a message is made of.
+"""Blocks: the units of content of a message.
 
-Every block may carry two values that bough does not interpret: `extra`, what the application or a format keeps with it,
-and `raw`, the provider's own JSON for this block, verbatim. Both are JSON values, are never modified in place, and are
-not part of a message's digest: two messages with the same content are equal however they were transmitted.
+Every block may carry two values that bough does not interpret: `extra`, data of the application or a format, and `raw`,
+the provider's JSON for this block, verbatim. Both are JSON values that are never modified in place. They are not part
+of a message's digest, which depends on the content and not on its encoding.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MediaKind: TypeAlias = Literal["image", "audio", "video", "document"]
 
 @value
 class Text:
-    """Words."""
+    """Plain text."""
 
     text: str
     extra: Json = None
@@ -30,7 +30,7 @@ class Text:
 
 @value
 class Thinking:
-    """A model's reasoning. The text may be empty when the provider sent only a sealed form, which is then in `raw`."""
+    """A model's reasoning. The text is empty if the provider sent only an encrypted form, which is then in `raw`."""
 
     text: str
     extra: Json = None
@@ -39,7 +39,7 @@ class Thinking:
 
 @value
 class ToolCall:
-    """A request to run a tool. `arguments` is the exact text that the provider sent, usually JSON."""
+    """A request to run a tool. `arguments` is the provider's text, unchanged; usually JSON."""
 
     call_id: str
     name: str
@@ -49,13 +49,13 @@ class ToolCall:
 
     @property
     def input(self) -> Json:
-        """The arguments, parsed; raises `ValueError` when they are not JSON."""
+        """The parsed arguments. Raises `ValueError` if they are not JSON."""
         return json.loads(self.arguments)
 
 
 @value
 class Media:
-    """An image, a sound, a video or a document: exactly one of bytes, a URL, or a provider's file id."""
+    """An image, audio, a video or a document: exactly one of bytes, a URL, and a provider's file id."""
 
     kind: MediaKind
     mime: str
@@ -73,7 +73,7 @@ class Media:
 
 @value
 class Other:
-    """Something bough does not know. It is kept as it came, and given back to the provider it came from."""
+    """A block of an unknown type. It is stored verbatim, and sent only to the provider that it came from."""
 
     type: str
     raw: Json
@@ -82,7 +82,7 @@ class Other:
 
 @value
 class ToolResult:
-    """What a tool answered to the call with the same `call_id`."""
+    """The result of the tool call with the same `call_id`."""
 
     call_id: str
     content: tuple[Text | Media | Other, ...] = ()
@@ -99,12 +99,12 @@ class ToolResult:
 Block: TypeAlias = Text | Thinking | ToolCall | ToolResult | Media | Other
 
 Part: TypeAlias = str | Block
-"""What the makers accept: a string means a `Text`."""
+"""An argument of `user`, `assistant` and `system`: a string means a `Text`."""
 
 
 @value
 class Tool:
-    """A tool that a model may call: its name, what it is for, and the JSON Schema of its arguments."""
+    """A tool that a model may call: its name, its description, and the JSON Schema of its arguments."""
 
     name: str
     description: str
@@ -116,6 +116,6 @@ def blocks_of(parts: Iterable[Part]) -> tuple[Block, ...]:
 
 
 def tool_call(call_id: str, name: str, arguments: Json = "{}") -> ToolCall:
-    """A call, as a block of an assistant's message. A string is kept as it is, any other JSON value is written out."""
+    """A tool call block. Arguments that are a string are kept unchanged; any other JSON value is serialised."""
     text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
     return ToolCall(call_id, name, text)

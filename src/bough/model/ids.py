@@ -1,4 +1,4 @@
-"""Ids of messages: short, random, typed by people."""
+"""Message ids: short and random, for people to type."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from bough.errors import Invalid
 
 ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 LENGTH = 6
-ALIKE = 2
-TOGETHER = 16
-"""So many ids that are minted together begin with the same two characters: one page of an index takes them all."""
+SHARED_PREFIX = 2
+GROUP = 16
+"""Ids minted in one call share their first two characters in groups of this size: one index page then takes a group."""
 SHORTEST_PREFIX = 4
+"""Shorter words are not tried as a prefix of an id."""
 _DIGITS = bytes(ord(ALPHABET[byte % 36]) for byte in range(256))
 _UNEVEN = bytes(range(252, 256))
-"""Bytes that would make some digits likelier than others."""
+"""Bytes that are dropped: 256 is no multiple of 36, so they would make some digits likelier."""
 AFTER_ALL = "\U0010ffff"
 """Sorts after every character of an id."""
 
@@ -30,17 +31,17 @@ def mint_many(count: int, length: int) -> list[str]:
     wanted, drawn = count * length, b""
     while len(drawn) < wanted:
         drawn += os.urandom(wanted - len(drawn) + 2).translate(_DIGITS, _UNEVEN)
-    text, group = drawn.decode(), TOGETHER * length
+    text, group = drawn.decode(), GROUP * length
     return [
-        text[start - start % group :][:ALIKE] + text[start + ALIKE : start + length]
+        text[start - start % group :][:SHARED_PREFIX] + text[start + SHARED_PREFIX : start + length]
         for start in range(0, wanted, length)
     ]
 
 
 def mint_free(count: int, taken: Callable[[list[str]], Collection[str]]) -> list[str]:
-    """As many ids as asked for, none of them taken and no two alike.
+    """`count` distinct ids that are not taken.
 
-    Two collisions in a row mean that the space is crowded: from then on the ids are one character longer.
+    After every second collision the ids get one character longer, because the ids of this length are running out.
     """
     found: dict[str, None] = {}
     length, collisions = LENGTH, 0
@@ -57,19 +58,19 @@ def mint_free(count: int, taken: Callable[[list[str]], Collection[str]]) -> list
 
 
 def check_id(id: str) -> str:
-    """The id, if a message can be called that at all; raises `Invalid` otherwise."""
+    """Return the id if it could be one; raise `Invalid` otherwise."""
     if not isinstance(id, str) or not is_plain(id):
         raise Invalid(f"An id is a plain text, not {id!r:.60}.")
     return id
 
 
 def is_id(text: str) -> bool:
-    """Whether a store may have minted this id."""
+    """Whether a text has the form of a minted id."""
     return LENGTH <= len(text) <= 2 * LENGTH and not text.strip(ALPHABET)
 
 
 def is_plain(text: str) -> bool:
-    """Whether every database can hold this text as it is: no NUL and no lone surrogate."""
+    """Whether every database can store this text unchanged: no NUL and no lone surrogate."""
     if text.isascii():
         return "\0" not in text
     try:

@@ -1,4 +1,4 @@
-"""Keys of sessions, parsed and built: `cli:default`, `discord:dm:42`, `telegram:7:delegate:sysinfo`."""
+"""Parse and build session keys: `cli:default`, `discord:dm:42`, `telegram:7:delegate:sysinfo`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DELEGATE = ":delegate:"
 
 @value
 class Key:
-    """What the key of a session says."""
+    """The parts of a session key."""
 
     channel: str | None
     channel_id: str | None
@@ -23,7 +23,7 @@ class Key:
 
 
 def parse_key(key: str) -> Key:
-    """Reads a session's key: `cli:default`, `discord:dm:42`, `telegram:7:delegate:sysinfo`, or any other text."""
+    """Parse a session key. A text in no known form is valid, and has no parts. Raises `Invalid`."""
     if not isinstance(key, str) or not key or len(key) > LONGEST_KEY or not is_plain(key):
         raise Invalid(f"A session's key is a text of 1 to {LONGEST_KEY} characters without NUL, not {key!r:.80}.")
     parent, delegate, agent = key.rpartition(DELEGATE)
@@ -38,12 +38,12 @@ def parse_key(key: str) -> Key:
 
 
 def cli_key(name: str = "default") -> str:
-    """The key of a session on the command line."""
+    """The key of a command line session."""
     return f"cli:{name}"
 
 
 def discord_key(place: Literal["dm", "channel", "thread"], id: int | str) -> str:
-    """The key of a direct message (by user), a channel or a thread."""
+    """The key of a Discord direct message (by user id), channel or thread. Raises `Invalid` for another kind."""
     if place not in ("dm", "channel", "thread"):
         raise Invalid(f"A Discord session is a dm, a channel or a thread, not {place!r}.")
     return f"discord:{place}:{id}"
@@ -55,10 +55,10 @@ def telegram_key(chat: int | str) -> str:
 
 
 def delegate_key(parent: str, agent: str) -> str:
-    """The key of the session in which an agent works for another session."""
+    """The key of the session of an agent that another session delegates to."""
     return f"{parent}{DELEGATE}{agent}"
 
 
 def subagent_label(agent: str, run_id: str) -> str:
-    """The label of every node that a subagent's run adds."""
+    """The label of the messages of one subagent run."""
     return f"subagent:{agent}:{run_id}"

@@ -1,4 +1,4 @@
-"""Messages: a role and its blocks. A message has no identity; the same one may occur at many nodes."""
+"""Messages: a role and blocks. A message has no identity: equal messages may be stored at many nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROLES: tuple[Role, ...] = ("user", "assistant", "tool_result", "system")
 
 @value
 class Message:
-    """A role and its blocks, in order. `envelope` is what the provider sent around the content, verbatim."""
+    """A role and blocks, in order. `envelope` is the JSON that the provider sent around the content, verbatim."""
 
     role: Role
     blocks: tuple[Block, ...]
@@ -24,7 +24,7 @@ class Message:
 
     @property
     def text(self) -> str:
-        """What was said: the text blocks, one under the other."""
+        """The text blocks, joined by line breaks."""
         return "\n".join(block.text for block in self.blocks if isinstance(block, Text))
 
     @property
@@ -40,7 +40,7 @@ class Message:
 class Save:
     """A message to save. `parent_id` is an id, or an earlier `Save` of the same call; None starts a new tree.
 
-    `created_at` is for history that happened elsewhere; a time in the future, or not after the parent's, is mended.
+    `created_at` (microseconds) is for imported history; a time in the future, or not after the parent's, is corrected.
     """
 
     message: Message
@@ -53,22 +53,22 @@ class Save:
 
 
 def user(*parts: Part) -> Message:
-    """A message from the user."""
+    """A user message."""
     return Message("user", blocks_of(parts))
 
 
 def assistant(*parts: Part) -> Message:
-    """A message from the model: words, thinking, tool calls."""
+    """An assistant message: text, thinking, tool calls."""
     return Message("assistant", blocks_of(parts))
 
 
 def system(*parts: Part) -> Message:
-    """A note in mid-conversation. System prompts are not messages: an application rebuilds them."""
+    """A system message within a conversation. The system prompt is not stored; the application builds it."""
     return Message("system", blocks_of(parts))
 
 
 def tool_result(call_id: str, content: str | Sequence[str | Text | Media | Other] = "", error: bool = False) -> Message:
-    """The message that answers one call."""
+    """A message with the result of one tool call."""
     parts = (content,) if isinstance(content, str) else tuple(content)
     blocks = tuple(Text(part) if isinstance(part, str) else part for part in parts)
     return Message("tool_result", (ToolResult(call_id, blocks, error),), error)

@@ -1,7 +1,7 @@
-"""Token estimates, without a network and without a vocabulary.
+"""Token estimates, without a network or a tokenizer.
 
-Text is estimated from its length in UTF-8, which is right to within a quarter for prose, code and JSON in most scripts;
-base64 and hex cost far more. Where a path has the provider's own counts, `context` scales the estimates by them.
+Text is estimated from its length in UTF-8, which is accurate to 25 % for prose, code and JSON in most scripts; base64
+and hex take more tokens. If a path has counts from the provider, `context` scales the estimates to them.
 """
 
 from __future__ import annotations
@@ -11,20 +11,22 @@ import re
 from bough.model import Block, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
 
 VERSION = 1
-"""Raise it with every change of an estimate, together with the version of the schema (docs/decisions/0021)."""
+"""Increase it with every change of an estimate, together with the schema version (docs/decisions/0021)."""
 BYTES_PER_TOKEN = 3.5
 DENSE_BYTES_PER_TOKEN = 1.4
 MESSAGE = 4
-"""For a role and its delimiters."""
+"""Tokens of the role and delimiters of a message."""
 IMAGE = 1_500
 DOCUMENT_BYTES_PER_TOKEN = 50
 SECOND_OF_SOUND = 32_000
+"""Bytes: 16-bit mono at 16 kHz. A second counts as 25 tokens."""
 
 DENSE = r"[A-Za-z0-9+/=_-]{200}"
+"""base64 or hex: no prose or code has so long a run without a space."""
 
 
 def estimate(message: Message) -> int:
-    """The estimated tokens of a message; never zero."""
+    """The estimated tokens of a message; at least 4."""
     return MESSAGE + sum(map(estimate_block, message.blocks))
 
 

@@ -1,4 +1,4 @@
-"""Trees of nodes that are already loaded. Nothing here recurses: a conversation may be 100,000 messages deep."""
+"""Trees of loaded nodes. No function recurses: a conversation may be 100,000 messages deep."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ P = TypeVar("P", Node, Headline)
 
 
 class Tree(Generic[P]):
-    """A node or a headline, and what follows it. `newest` came last of all in it, at the place `latest`."""
+    """A node or a headline with its subtrees. `newest` is the last one to arrive, and `latest` its place."""
 
     __slots__ = ("children", "latest", "newest", "node")
 
@@ -33,7 +33,7 @@ class Tree(Generic[P]):
             stack.extend((depth + 1, child) for child in reversed(tree.children))
 
     def branches(self) -> Iterator[tuple[int, Tree[P]]]:
-        """As `walk`, but the depth grows only where the conversation really branches: the drawing order."""
+        """Like `walk`, with a depth that grows only at branches, for drawing."""
         stack = [(0, self)]
         while stack:
             depth, tree = stack.pop()
@@ -42,17 +42,16 @@ class Tree(Generic[P]):
             stack.extend((deeper, child) for child in reversed(tree.children))
 
     def leaves(self) -> Iterator[P]:
-        """Where the conversation could go on."""
+        """The nodes without children."""
         for _, tree in self.walk():
             if not tree.children:
                 yield tree.node
 
 
 def grow(nodes: Iterable[P]) -> list[Tree[P]]:
-    """The trees that these nodes form, and the branches in them, the most recently active last.
+    """Build trees from nodes; trees and branches are sorted by last activity, the most recent last.
 
-    The nodes come in the order of their arrival, parents before their children. A node whose parent is not among them
-    begins a tree.
+    The nodes must be in order of arrival, parents before children. A node whose parent is not among them is a root.
     """
     trees: dict[str, Tree[P]] = {node.id: Tree(node, place) for place, node in enumerate(nodes)}
     roots: list[Tree[P]] = []
@@ -75,7 +74,7 @@ def _latest(tree: Tree[P]) -> int:
 
 
 def turn_starts(path: Sequence[Node]) -> list[Node]:
-    """The first node of every turn on a path. Outside turns, each message of the user begins one."""
+    """The first node of every turn on a path. Outside turns, each user message starts one."""
     starts = []
     for place, node in enumerate(path):
         if node.kind == "summary":
@@ -87,7 +86,7 @@ def turn_starts(path: Sequence[Node]) -> list[Node]:
 
 
 def old_part(path: Sequence[Node], keep_turns: int) -> list[Node]:
-    """What a summary of this path has to speak for: its last summary and what followed, less the newest turns."""
+    """The nodes that a new summary replaces: the last summary and all after it, except the newest turns."""
     summary = next((node for node in reversed(path) if node.kind == "summary"), None)
     places = {node.id: place for place, node in enumerate(path)}
     first = places[summary.covers] + 1 if summary and summary.covers in places else 0

@@ -9,7 +9,7 @@ from bough.model.values import value
 
 @value
 class Usage:
-    """Tokens and cost in US dollars. What is unknown is None, never zero."""
+    """Tokens, and cost in US dollars. An unknown value is None, never zero."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -32,10 +32,10 @@ class Usage:
 
 @value
 class Totals:
-    """The sum over some turns. `name` is what they have in common: a session's key, a model, a day."""
+    """The usage of several turns. `name` is what they were grouped by: a session key, a model, a day."""
 
     name: str | None
     turns: int
     usage: Usage
     unpriced: int
-    """How many of these turns have no known cost."""
+    """Number of turns without a known cost."""

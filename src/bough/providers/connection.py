@@ -10,7 +10,7 @@ from threading import Event
 from typing import TYPE_CHECKING
 from weakref import finalize
 
-from bough.errors import ProviderError, ProviderTrouble
+from bough.errors import ProviderError, ProviderErrorKind
 from bough.locations import is_loopback
 from bough.model import Json
 from bough.providers import errors
@@ -142,7 +142,7 @@ class HttpConnection:
         """Convert errors of the HTTP library to `ProviderError`."""
         import httpx2
 
-        def made(what: str, kind: ProviderTrouble = "down", passing: bool = False) -> ProviderError:
+        def made(what: str, kind: ProviderErrorKind = "down", passing: bool = False) -> ProviderError:
             error = ProviderError(f"{self.name} {what}", kind=kind, passing=passing)
             return errors.hide(error, self._secrets)
 

@@ -11,9 +11,9 @@ from bough.errors import ProviderError
 from bough.model import Json
 
 if TYPE_CHECKING:
-    from bough.errors import ProviderTrouble
+    from bough.errors import ProviderErrorKind
 
-_KINDS: dict[str, ProviderTrouble] = {
+_KINDS: dict[str, ProviderErrorKind] = {
     "context_length_exceeded": "context_too_long",
     "exceed_context_size_error": "context_too_long",
     "request_too_large": "context_too_long",
@@ -32,7 +32,7 @@ _KINDS: dict[str, ProviderTrouble] = {
     "timeout_error": "down",
 }
 """Error names of providers, in `code` or in `type`."""
-_STATUSES: dict[int, ProviderTrouble] = {
+_STATUSES: dict[int, ProviderErrorKind] = {
     401: "key", 402: "rate_limit", 403: "key", 404: "not_found", 408: "down", 409: "down",
     413: "context_too_long", 429: "rate_limit",
 }  # fmt: skip
@@ -41,7 +41,7 @@ _TOO_LONG = re.compile(
 )
 _PERMANENT = {"insufficient_quota", "billing_error", "402"}
 """Errors about payment, which a retry does not fix."""
-_PHRASES: dict[ProviderTrouble, str] = {
+_PHRASES: dict[ProviderErrorKind, str] = {
     "key": "does not accept the key",
     "rate_limit": "wants fewer requests",
     "down": "is in trouble",
@@ -91,7 +91,7 @@ def _message_and_names(reported: Json) -> tuple[str, list[str]]:
     return text if isinstance(text, str) else json.dumps(text), names
 
 
-def _kind(text: str, names: list[str], status: int | None) -> ProviderTrouble:
+def _kind(text: str, names: list[str], status: int | None) -> ProviderErrorKind:
     if _TOO_LONG.search(text) and status in (None, 400, 413, 422, 500):
         return "context_too_long"
     for name in names:

@@ -16,7 +16,7 @@ from threading import Event
 from time import time_ns
 from typing import Any, get_args
 
-from bough.errors import FormatError, ProviderError, ProviderTrouble
+from bough.errors import FormatError, ProviderError, ProviderErrorKind
 from bough.formats import jsonl
 from bough.model import Json, Usage
 from bough.providers.types import Piece, Tool
@@ -144,8 +144,8 @@ def _read_line(line: str, where: str) -> dict[str, Json]:
 
 def _checked(line: dict[str, Any], where: str) -> dict[str, Json]:
     """The line with complete calls, if all its blocks are valid. Raises `ValueError` and `FormatError`."""
-    if "error" in line and line["error"] not in get_args(ProviderTrouble):
-        raise ValueError(f"there is no trouble {line['error']!r}; there are {', '.join(get_args(ProviderTrouble))}")
+    if "error" in line and line["error"] not in get_args(ProviderErrorKind):
+        raise ValueError(f"unknown kind of error {line['error']!r}; known: {', '.join(get_args(ProviderErrorKind))}")
     Usage(**line.get("usage", {}))
     for place, block in enumerate(line.setdefault("blocks", [])):
         if block.get("type") not in _BLOCK_TYPES:

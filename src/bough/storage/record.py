@@ -1,4 +1,4 @@
-"""A dialog that an application keeps as a whole: finds what of it is stored, and stores the rest as turns."""
+"""Record a complete dialog: find its stored prefix, and store the rest as turns."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from bough.storage.messages import Entry, insert
 from bough.storage.turns import TurnDetails, insert_turn, move_head
 
 SHORT = 16
-"""Up to this many messages, drafting all of them is faster than finding the new ones."""
+"""Up to this many messages, encoding all of them is faster than finding the new ones."""
 
 
 def draft_new(db: Database, key: str, entries: list[Entry], digests: list[bytes]) -> None:
-    """Hashes and compresses what is probably new in a dialog, before the lock is taken."""
+    """Hash and compress the messages that are probably new, before the write lock is taken."""
     known = 0
     if len(entries) > SHORT:
         with db.reading():
@@ -28,15 +28,15 @@ def draft_new(db: Database, key: str, entries: list[Entry], digests: list[bytes]
 
 
 def record(db: Database, key: str, entries: list[Entry], digests: list[bytes], p: TurnDetails, now: int) -> list[str]:
-    """Makes the session stand at the end of this dialog, storing what is not stored yet; the ids of what is new.
+    """Store the new messages of a dialog, and move the session to its end; return the ids of the new messages.
 
-    `digests` are those of the dialog, message by message.
+    `digests` are the digests of the messages of the dialog.
     """
     session, messages = unleased(db, key, now), [entry.message for entry in entries]
     known = _known_prefix(db, session.head, digests)
     fresh = entries[len(known) :]
     if not fresh:
-        _stand_at(db, session, known, messages, now)
+        _move_to(db, session, known, messages, now)
         return []
     anchor = known[-1] if known else None
     head = _last_reply(known, messages)
@@ -63,7 +63,7 @@ def record(db: Database, key: str, entries: list[Entry], digests: list[bytes], p
 
 
 def _known_prefix(db: Database, head: int | None, digests: list[bytes]) -> list[int]:
-    """The stored nodes that begin this dialog. A session that has only grown is found by looking at its head alone."""
+    """The stored nodes of the longest stored prefix. If messages were only appended, the head alone is looked up."""
     place = {digest: index for index, digest in enumerate(digests)}
     at = head
     while at is not None:
@@ -84,8 +84,8 @@ def _known_prefix(db: Database, head: int | None, digests: list[bytes]) -> list[
     return known
 
 
-def _stand_at(db: Database, session: SessionState, known: list[int], messages: Sequence[Message], now: int) -> None:
-    """Nothing is new. Standing further along the same dialog is left alone; another branch is switched to."""
+def _move_to(db: Database, session: SessionState, known: list[int], messages: Sequence[Message], now: int) -> None:
+    """Move the head for a dialog without new messages; not if the head is already in or below the dialog."""
     target = _last_reply(known, messages)
     if target is None or target == session.head:
         return
@@ -102,7 +102,7 @@ def _last_reply(known: list[int], messages: Sequence[Message]) -> int | None:
 
 
 def _split(entries: list[Entry]) -> list[list[Entry]]:
-    """New messages as turns: each message of the user begins one."""
+    """Split new messages into turns: each user message starts one."""
     turns: list[list[Entry]] = []
     for entry in entries:
         if not turns or (entry.message.role == "user" and turns[-1][-1].message.role != "user"):
@@ -112,7 +112,7 @@ def _split(entries: list[Entry]) -> list[list[Entry]]:
 
 
 def _unfinished(db: Database, session: int, n: int | None) -> int | None:
-    """The turn of this session that was left at this message without a reply."""
+    """The turn of this session that ended at this message without a reply."""
     header = lookup.header(db, n)
     turn = header and lookup.span(db, header.turn)
     if header is None or turn is None:

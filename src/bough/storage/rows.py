@@ -1,6 +1,6 @@
-"""The rows of statements that are read in more than one place, with their columns by name.
+"""Row types of statements that are read in more than one place.
 
-The rows of whole tables are in `bough.db.rows`. Rows that one function reads are unpacked there.
+The row types of whole tables are in `bough.db.rows`.
 """
 
 from typing import NamedTuple
@@ -38,7 +38,7 @@ class TurnSpan(NamedTuple):
 
 
 class ExternalTarget(NamedTuple):
-    """A row of `find_external`: the message or the session with an external id; neither if it was deleted here."""
+    """A row of `find_external`: the message or the session with an external id; neither if it was deleted."""
 
     message: int | None
     session: int | None

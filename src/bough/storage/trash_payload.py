@@ -1,7 +1,7 @@
-"""The payload of an entry of the trash: the rows that were deleted, as they were, and what else the deletion changed.
+"""The payload of a trash entry: the deleted rows, and the other changes of the deletion.
 
-A payload says of which schema its rows are and which columns they have, so that it can be read after the tables have
-got more. One without that was written by an older bough, and has the first columns of today.
+A payload records its schema version and its columns, so that it can be read after columns were added. A payload
+without them was written by an older version, and has the first columns of each table.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ R = TypeVar("R")
 
 
 class MovedHead(NamedTuple):
-    """A session that stood at a deleted message, and where it stood before and after."""
+    """A session whose head was deleted, and its head before and after."""
 
     session: int
     before: int
@@ -32,7 +32,7 @@ class MovedHead(NamedTuple):
 
 
 class CutTurn(NamedTuple):
-    """A turn that lost its end, and its last message before and after."""
+    """A turn whose last messages were deleted, and its last message before and after."""
 
     turn: int
     before: int
@@ -48,12 +48,12 @@ TABLES: dict[str, type[Any]] = {
     "moved": MovedHead,
     "cut": CutTurn,
 }
-"""What a payload holds, by the names of `Deleted`. What an older one does not have is empty."""
+"""The row types of a payload, by the field of `Deleted`. A field that an older payload lacks is empty."""
 
 
 @value
 class Deleted:
-    """The rows of one entry."""
+    """The deleted rows of one entry."""
 
     messages: Sequence[MessageRow] = ()
     blocks: Sequence[BlockRow] = ()
@@ -65,11 +65,11 @@ class Deleted:
 
     @property
     def blobs(self) -> Counter[int]:
-        """How often the rows hold each blob."""
+        """The number of references from the rows to each blob."""
         return blobs.count([*self.messages, *self.blocks])
 
     def renumbered(self, numbers: Mapping[int, int]) -> Deleted:
-        """With the numbers that the blobs have in another store."""
+        """A copy with the blob numbers of another store."""
         messages, blocks = blobs.renumber(self.messages, numbers), blobs.renumber(self.blocks, numbers)
         return Deleted(messages, blocks, self.turns, self.externals, self.sessions, self.moved, self.cut)
 
@@ -86,7 +86,7 @@ def pack(deleted: Deleted) -> bytes:
 
 
 def unpack(payload: bytes) -> Deleted:
-    """The rows of an entry, with the columns of today. Raises `Corrupt`, and `SchemaTooNew` for a newer entry."""
+    """The rows of an entry, with the current columns. Raises `Corrupt`, and `SchemaTooNew` for a newer entry."""
 
     def hook(value: dict[str, Any]) -> Any:
         return a2b_base64(value["$bytes"]) if "$bytes" in value else value
@@ -105,13 +105,13 @@ def unpack(payload: bytes) -> Deleted:
             f"This entry of the trash is damaged: {problem}. It cannot be restored; a purge removes it."
         ) from None
     raise SchemaTooNew(
-        f"This entry of the trash was written by a newer bough (schema {schema}, this one knows {VERSION}); "
+        f"This entry of the trash was written by a newer bough (schema {schema}, this one supports {VERSION}); "
         "upgrade bough to restore it. Nothing was changed."
     )
 
 
 def _rows(cls: type[R], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[R]:
-    """Rows with their columns of today: what they lack has its default, and what there is no more is left out."""
+    """Rows with the current columns: a missing column has its default, a dropped one is left out."""
     fields: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
     if tuple(columns) == fields:
         return [cls(*row) for row in rows]
@@ -119,13 +119,13 @@ def _rows(cls: type[R], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -
     return [cls(**{name: row[place] for place, name in kept}) for row in rows]
 
 
-# The columns of the first schema, in which the first block of a message was a row like the others.
+# Columns of the first schema, in which the first block of a message was a row of `blocks`.
 FIRST_MESSAGE_COLUMNS = 14
 MESSAGE, POSITION, CONTENT = 0, 1, 3
 
 
 def _add_first_blocks(stored: dict[str, Any]) -> None:
-    """Moves the first blocks of an entry of the first schema into the rows of their messages."""
+    """Convert an entry of the first schema: move first blocks into the rows of their messages."""
     messages, blocks = stored["messages"], stored["blocks"]
     if not messages or len(messages[0]) > FIRST_MESSAGE_COLUMNS:
         return

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bough.cli.output.times import ago, iso, parse_duration, parse_time
+from bough.cli.output.times import ago, parse_duration, parse_time
 from bough.errors import Invalid
+from bough.model.times import iso
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,9 @@ from bough.cli.locate import Locator
 from bough.cli.options import Extent, examples, extent_options, json_option, store_options
 from bough.cli.output.console import print_json, print_lines
 from bough.cli.output.table import table
-from bough.cli.output.times import format_time, iso
+from bough.cli.output.times import format_time
 from bough.model import Headline
+from bough.model.times import iso
 from bough.model.tree import Tree
 from bough.store import Store
 

@@ -9,9 +9,10 @@ from bough.cli.options import TrashType, examples, json_option, store_options
 from bough.cli.output.console import echo, note, print_json, print_lines
 from bough.cli.output.table import table
 from bough.cli.output.text import pluralize
-from bough.cli.output.times import format_time, iso
+from bough.cli.output.times import format_time
 from bough.errors import NotFound
 from bough.model.keys import cli_key
+from bough.model.times import iso
 from bough.store import Store
 
 

@@ -12,9 +12,10 @@ from bough.cli.locate import Locator
 from bough.cli.options import SESSION, examples, json_option, limit_option, store_options
 from bough.cli.output.console import note, print_json, print_lines, progress, styled
 from bough.cli.output.text import one_line
-from bough.cli.output.times import format_time, iso, parse_time
+from bough.cli.output.times import format_time, parse_time
 from bough.cli.refs import session_key
 from bough.model import ROLES, Hit
+from bough.model.times import iso
 
 
 @click.command(

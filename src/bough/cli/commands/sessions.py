@@ -12,9 +12,10 @@ from bough.cli.locate import Locator
 from bough.cli.options import examples, json_option, limit_option, store_options
 from bough.cli.output.console import note, print_json, print_lines
 from bough.cli.output.table import table
-from bough.cli.output.times import format_time, iso
+from bough.cli.output.times import format_time
 from bough.cli.refs import session_key
 from bough.model import Headline, SessionInfo
+from bough.model.times import iso
 from bough.model.tree import Tree
 from bough.store import Store
 

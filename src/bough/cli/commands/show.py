@@ -9,10 +9,10 @@ import click
 from bough.cli.locate import Locator
 from bough.cli.options import MESSAGE_OR_SESSION, examples, json_option, store_options
 from bough.cli.output.console import print_json, print_lines
-from bough.cli.output.times import iso
 from bough.cli.output.transcript import Folding, transcript
 from bough.cli.refs import latest_id, message_id
 from bough.model import Node, TurnInfo
+from bough.model.times import iso
 from bough.store import Store
 
 

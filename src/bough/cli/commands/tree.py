@@ -10,10 +10,10 @@ from bough.cli.locate import Locator
 from bough.cli.options import MESSAGE_OR_SESSION, Extent, examples, extent_options, json_option, store_options
 from bough.cli.output.console import note, on_terminal, print_json, print_lines
 from bough.cli.output.text import pluralize
-from bough.cli.output.times import iso
 from bough.cli.output.tree import tree_lines
 from bough.cli.refs import message_id
 from bough.model import Headline, Size
+from bough.model.times import iso
 from bough.model.tree import Tree
 from bough.store import Store
 

@@ -1,4 +1,4 @@
-"""Times and durations: relative for people, ISO 8601 for programs."""
+"""Times and durations as people read and write them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,6 @@ from bough.errors import Invalid
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_557_600}
 AGO = ((31_557_600, "y"), (2_629_800, "mo"), (604_800, "w"), (86_400, "d"), (3600, "h"), (60, "m"))
-
-
-def iso(microseconds: int | None) -> str | None:
-    """A time in microseconds as ISO 8601 in UTC."""
-    if microseconds is None:
-        return None
-    seconds, micro = divmod(microseconds, 1_000_000)
-    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{micro:06d}Z"
 
 
 def to_minute(microseconds: int) -> str:

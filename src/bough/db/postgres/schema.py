@@ -44,7 +44,7 @@ def version_of(connection: Connection, where: str, newest: int) -> int:
     version = int(match[1])
     if version > newest:
         raise SchemaTooNew(
-            f"{where} was written by a newer bough (schema {version}, this one knows {newest}); "
+            f"{where} was written by a newer bough (schema {version}, this one supports {newest}); "
             "upgrade bough to use it. It was left alone."
         )
     return version

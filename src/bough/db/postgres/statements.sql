@@ -508,7 +508,7 @@ SET message = excluded.message, session = excluded.session
 -- name: rename_externals
 UPDATE bough.external_ids AS external_ids SET message = $2 WHERE external_ids.namespace = $1 AND (message = $3)
 
--- name: brought
+-- name: imported_messages
 SELECT e.value, p.n, p.digest, (
     SELECT count(*)
     FROM (

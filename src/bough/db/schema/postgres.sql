@@ -1,8 +1,8 @@
--- The whole schema as it is today, on PostgreSQL. The same tables as schema/sqlite.sql, where the columns are explained.
+-- The current schema on PostgreSQL. The same tables as in schema/sqlite.sql, which explains the columns.
 --
--- Every table begins with the namespace, which also leads every key, every reference and every index that can be led:
--- all rows of a namespace can then live on one shard of an engine that distributes by it. Numbers count within a
--- namespace; there are no sequences and no triggers. The version of the schema is in its comment.
+-- The namespace is the first column of every table, key, reference and index where that is possible, so that a sharding
+-- engine can keep all rows of a namespace together. Numbers count within a namespace; there are no sequences and no
+-- triggers. The comment of the schema contains its version.
 
 CREATE SCHEMA bough;
 
@@ -62,10 +62,10 @@ CREATE INDEX messages_parent ON bough.messages (namespace, parent) WHERE parent 
 CREATE INDEX messages_root ON bough.messages (namespace, digest) WHERE parent IS NULL;
 CREATE INDEX messages_label ON bough.messages (namespace, label) WHERE label IS NOT NULL;
 CREATE INDEX messages_blob ON bough.messages (namespace, blob) WHERE blob IS NOT NULL;
--- Last: a planner that knows nothing of a table yet takes the newest of the indexes that begin alike, also for checking
--- references, and a connection that fills an empty database would read all of it for each row.
+-- Created last: for a table without statistics the planner prefers the newest of the indexes with the same first
+-- columns, also to check references; otherwise a connection that fills an empty database scans it for each row.
 ALTER TABLE bough.messages ADD PRIMARY KEY (namespace, n);
-ALTER TABLE bough.messages ALTER parent SET (n_distinct = -0.9); -- few have siblings, whatever a sample of a few says
+ALTER TABLE bough.messages ALTER parent SET (n_distinct = -0.9); -- few have siblings; a small sample suggests more
 ALTER TABLE bough.messages ADD FOREIGN KEY (namespace, parent) REFERENCES bough.messages (namespace, n);
 
 CREATE TABLE bough.blocks (
@@ -257,14 +257,14 @@ CREATE TABLE bough.external_ids (
 );
 CREATE INDEX external_ids_message ON bough.external_ids (namespace, message) WHERE message IS NOT NULL;
 
-CREATE TABLE bough.state (              -- one row a namespace; a writer holds it until it commits
+CREATE TABLE bough.state (              -- one row per namespace; a writer locks it until it commits
     namespace    text COLLATE "C" NOT NULL,
     highest      bigint NOT NULL,
     sessions     bigint NOT NULL,
     indexed      bigint NOT NULL,
     index_format bigint NOT NULL,
-    writes       bigint NOT NULL,       -- how many transactions have written
-    recent       text NOT NULL,         -- the tokens of the last of them
+    writes       bigint NOT NULL,       -- the number of writing transactions
+    recent       text NOT NULL,         -- the tokens of the last ones
     PRIMARY KEY (namespace)
 );
 
@@ -276,7 +276,8 @@ CREATE TABLE bough.search (
 );
 CREATE INDEX search_words ON bough.search USING gin (words);
 
--- The second fence. The owner of `search` stands outside of it, because no policy lets the text index be used.
+-- Row-level security, in addition to the namespace in every statement. The owner of `search` is exempt: with a policy,
+-- the text index is not used.
 DO $$
 DECLARE fenced text;
 BEGIN

@@ -1,19 +1,19 @@
--- The whole schema as it is today. An older file is brought here by migrations/; a test proves that both ways agree.
+-- The current schema. An older file is migrated to it (migrations/); a test proves that both ways agree.
 --
--- Rows are keyed by integers (n); the short id that people type is a unique column. References between rows use n.
--- Times are microseconds since 1970, UTC. JSON is text: a replayed tool call must be the same bytes.
+-- Rows have integer keys (n), which references use; the short id that people type is a unique column.
+-- Times are microseconds since 1970, UTC. JSON is text: a replayed tool call must have the same bytes.
 
 CREATE TABLE messages (
     n          INTEGER PRIMARY KEY,
     id         TEXT NOT NULL UNIQUE,
-    parent     INTEGER,                 -- n of the message that it follows; `verify` checks that it is there
-    blocks     INTEGER NOT NULL DEFAULT 0, -- how many rows of `blocks` it has
+    parent     INTEGER,                 -- n of the message that it follows; `verify` checks that it exists
+    blocks     INTEGER NOT NULL DEFAULT 0, -- the number of its rows in `blocks`
     turn       INTEGER,                 -- n of the first message of its turn
     role       TEXT NOT NULL,
     kind       TEXT,                    -- NULL for an ordinary message, 'summary'
-    covers     INTEGER,                 -- of a summary: n of the last node it speaks for
+    covers     INTEGER,                 -- of a summary: n of the last node it replaces
     summary    INTEGER,                 -- n of the newest summary on the path, itself included
-    weight     INTEGER NOT NULL DEFAULT 0, -- of the whole path up to here, in estimated tokens
+    weight     INTEGER NOT NULL DEFAULT 0, -- estimated tokens of the path up to here
     label      TEXT,
     error      INTEGER NOT NULL,
     digest     BLOB NOT NULL,
@@ -29,9 +29,9 @@ CREATE TABLE messages (
     blob       INTEGER REFERENCES blobs (n),
     extra      TEXT,
     raw        TEXT,
-    CHECK (parent < n)                  -- so a path always ends, even in a file edited by hand
+    CHECK (parent < n)                  -- so every path ends, even in a file edited by hand
 ) STRICT;
-CREATE INDEX messages_parent ON messages (parent) WHERE parent <> n - 1; -- the others are beside their parents
+CREATE INDEX messages_parent ON messages (parent) WHERE parent <> n - 1; -- other children follow their parents
 CREATE INDEX messages_root ON messages (digest) WHERE parent IS NULL;
 CREATE INDEX messages_label ON messages (label) WHERE label IS NOT NULL;
 CREATE INDEX messages_blob ON messages (blob) WHERE blob IS NOT NULL;
@@ -59,11 +59,11 @@ CREATE TABLE blobs (
     n        INTEGER PRIMARY KEY,
     digest   BLOB NOT NULL UNIQUE,      -- SHA-256 of the content
     size     INTEGER NOT NULL,          -- of the content
-    encoding TEXT,                      -- NULL as it is, 'zstd'
-    refs     INTEGER NOT NULL           -- how many blocks, and blocks in the trash, hold it
+    encoding TEXT,                      -- NULL for none, or 'zstd'
+    refs     INTEGER NOT NULL           -- the number of blocks, also in the trash, that use it
 ) STRICT;
 
-CREATE TABLE blob_bytes (               -- apart, so that counting does not write the bytes again
+CREATE TABLE blob_bytes (               -- a table of its own: changing `refs` must not rewrite the bytes
     n     INTEGER PRIMARY KEY REFERENCES blobs (n),
     bytes BLOB NOT NULL
 ) STRICT;
@@ -74,7 +74,7 @@ CREATE TABLE sessions (
     channel        TEXT,
     channel_id     TEXT,
     directory      TEXT,
-    head           INTEGER,             -- n of a message; neither checked nor indexed: every turn writes it
+    head           INTEGER,             -- n of a message; no reference and no index: every turn writes it
     revision       INTEGER NOT NULL,    -- counts the moves of the head
     activity       INTEGER NOT NULL,    -- the order of last use, without a clock
     parent         INTEGER,             -- n of the session that delegated to this one
@@ -90,7 +90,7 @@ CREATE TABLE sessions (
     created_at     INTEGER NOT NULL,
     updated_at     INTEGER NOT NULL,
     pinned_at      INTEGER,
-    expires_after  INTEGER              -- microseconds without use after which `clean` takes it
+    expires_after  INTEGER              -- microseconds without use after which `clean` deletes it
 ) STRICT;
 CREATE INDEX sessions_activity ON sessions (activity);
 CREATE INDEX sessions_parent ON sessions (parent) WHERE parent IS NOT NULL;
@@ -111,7 +111,7 @@ CREATE TABLE turns (
     cached_tokens       INTEGER,
     reasoning_tokens    INTEGER,
     cost                REAL,
-    context_tokens      INTEGER,             -- the size of the dialog after its last reply, as the provider counted it
+    context_tokens      INTEGER,             -- tokens of the dialog after its last reply, counted by the provider
     instructions_digest BLOB,
     caller              INTEGER,             -- n of the message that delegated it
     caller_call         TEXT,
@@ -125,10 +125,10 @@ CREATE INDEX turns_session ON turns (session);
 CREATE UNIQUE INDEX turns_idempotency ON turns (session, idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE INDEX turns_running ON turns (n) WHERE status = 'running';
 
-CREATE TABLE replies (                  -- one row per provider reply; the figures of a turn are the sums of these
-    message          INTEGER PRIMARY KEY, -- n of the reply; of the turn's first message: what was spent before it
-    turn             INTEGER,           -- n of its turn; NULL for a summary, which no turn added
-    session          INTEGER NOT NULL,  -- n of the session that paid for it
+CREATE TABLE replies (                  -- one row per provider reply; the usage of a turn is their sum
+    message          INTEGER PRIMARY KEY, -- n of the reply; or of the turn's first message, for usage before a reply
+    turn             INTEGER,           -- n of its turn; NULL for a summary, which has no turn
+    session          INTEGER NOT NULL,  -- n of the session that it is charged to
     model            TEXT,
     provider         TEXT,
     request_id       TEXT,
@@ -137,12 +137,12 @@ CREATE TABLE replies (                  -- one row per provider reply; the figur
     cached_tokens    INTEGER,
     reasoning_tokens INTEGER,
     cost             REAL,
-    started_at       INTEGER,           -- when the request was sent, if it is known
+    started_at       INTEGER,           -- when the request was sent; NULL if unknown
     first_token_at   INTEGER,
     finished_at      INTEGER NOT NULL
 ) STRICT;
 
-CREATE TABLE sketches (                 -- what has come so far of a reply that is still being written
+CREATE TABLE sketches (                 -- the partial content of a reply that is being received
     turn    INTEGER PRIMARY KEY,
     content TEXT NOT NULL               -- JSON: the label, and pairs of a block's type and its text
 ) STRICT;
@@ -150,14 +150,14 @@ CREATE TABLE sketches (                 -- what has come so far of a reply that 
 CREATE TABLE documents (                -- small JSON or bytes kept with a session, by name
     session    INTEGER NOT NULL,
     name       TEXT NOT NULL,
-    revision   INTEGER NOT NULL,        -- counts the writes: compare-and-set
-    json       TEXT,                    -- one of these two
+    revision   INTEGER NOT NULL,        -- counts the writes, for compare-and-set
+    json       TEXT,                    -- one of the two is NULL
     bytes      BLOB,
     updated_at INTEGER NOT NULL,
     PRIMARY KEY (session, name)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE directories (              -- what each directory last talked to
+CREATE TABLE directories (              -- the session last used in each directory
     path    TEXT PRIMARY KEY,
     session INTEGER NOT NULL,
     at      INTEGER NOT NULL
@@ -168,20 +168,20 @@ CREATE TABLE pins (
     at      INTEGER NOT NULL
 ) STRICT;
 
-CREATE TABLE changes (                  -- every change in one order; the oldest are pruned, the newest never
+CREATE TABLE changes (                  -- all changes in one order; old ones are pruned, the newest never
     n       INTEGER PRIMARY KEY,
     at      INTEGER NOT NULL,
     kind    TEXT NOT NULL,
-    session TEXT,                       -- its key, which outlives it
-    message TEXT                        -- its id, likewise
+    session TEXT,                       -- its key, which remains after a deletion
+    message TEXT                        -- its id, which remains too
 ) STRICT;
 
-CREATE TABLE journal (                  -- what undo() can take back
+CREATE TABLE journal (                  -- the operations that undo() can revert
     n       INTEGER PRIMARY KEY,
     at      INTEGER NOT NULL,
     verb    TEXT NOT NULL,
     session TEXT,
-    inverse TEXT NOT NULL               -- JSON: what takes it back
+    inverse TEXT NOT NULL               -- JSON: the inverse operation
 ) STRICT;
 
 CREATE TABLE trash (
@@ -190,16 +190,16 @@ CREATE TABLE trash (
     deleted_at INTEGER NOT NULL,
     reason     TEXT NOT NULL,
     messages   INTEGER NOT NULL,
-    payload    BLOB NOT NULL            -- the rows as they were
+    payload    BLOB NOT NULL            -- the deleted rows
 ) STRICT;
 
 CREATE TABLE trash_names (              -- ids of messages and keys of sessions in the trash: to find them, and
-    name  TEXT NOT NULL,                -- so that no new message takes an id that may come back
+    name  TEXT NOT NULL,                -- to keep their ids from new messages
     trash INTEGER NOT NULL REFERENCES trash (n) ON DELETE CASCADE,
     PRIMARY KEY (name, trash)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE external_ids (             -- what others call it: resp_…, uuids of imported files
+CREATE TABLE external_ids (             -- ids of other programs: resp_…, uuids of imported files
     kind    TEXT NOT NULL,
     value   TEXT NOT NULL,
     message INTEGER,
@@ -210,9 +210,9 @@ CREATE INDEX external_ids_message ON external_ids (message) WHERE message IS NOT
 
 CREATE TABLE state (                    -- one row
     one          INTEGER PRIMARY KEY CHECK (one = 1),
-    highest      INTEGER NOT NULL,      -- no message may be numbered up to here: such a number is in the trash
-    sessions     INTEGER NOT NULL,      -- nor a session: turns remember its number after it is gone
-    indexed      INTEGER NOT NULL,      -- the search index knows the messages up to here
+    highest      INTEGER NOT NULL,      -- numbers of messages up to this are used, also in the trash
+    sessions     INTEGER NOT NULL,      -- likewise for sessions: turns keep the number of a deleted one
+    indexed      INTEGER NOT NULL,      -- the last message in the search index
     index_format INTEGER NOT NULL
 ) STRICT;
 INSERT INTO state VALUES (1, 0, 0, 0, 1);

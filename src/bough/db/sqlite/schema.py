@@ -37,7 +37,7 @@ def migrate(
         )
     if version > newest:
         raise SchemaTooNew(
-            f"{str(path)!r} was written by a newer bough (schema {version}, this one knows {newest}); "
+            f"{str(path)!r} was written by a newer bough (schema {version}, this one supports {newest}); "
             "upgrade bough to open it. The file was left alone."
         )
     if version == newest:

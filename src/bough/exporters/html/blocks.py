@@ -6,10 +6,11 @@ import json
 from base64 import b64encode
 from html import escape
 
-from bough.exporters.headings import displayable, heading_of, iso, pretty_json, turn_usage
+from bough.exporters.headings import displayable, heading_of, pretty_json, turn_usage
 from bough.exporters.html.prose import LINKS, code, prose
 from bough.exporters.types import ExportedConversation, MessageHeading, describe
 from bough.model import Block, Media, Node, Text, Thinking, ToolCall, ToolResult
+from bough.model.times import iso
 
 IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/avif")
 MAX_OPEN = 2_000
