@@ -20,7 +20,7 @@ RawMessage: TypeAlias = tuple[str, list[Row]]
 """A role, and blocks: position, type, modality, mime, call_id, name, text, bytes."""
 
 PRAGMAS = """
-PRAGMA page_size=8192; PRAGMA journal_mode=wal; PRAGMA synchronous=FULL; PRAGMA journal_size_limit=67108864;
+PRAGMA page_size=4096; PRAGMA journal_mode=wal; PRAGMA synchronous=FULL; PRAGMA journal_size_limit=67108864;
 PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA secure_delete=FAST;
 PRAGMA temp_store=MEMORY; PRAGMA cache_size=-32000
 """

@@ -99,6 +99,7 @@ class AsyncStore(_Facade):
     trash = hop(store.Store.trash)
     restore = hop(store.Store.restore)
     purge = hop(store.Store.purge)
+    migrate = hop(store.Store.migrate)
     clean = hop(store.Store.clean)
     backup = hop(store.Store.backup)
 

@@ -425,7 +425,7 @@ class Store:
         number of how many it has come.
         """
         while not self.db.read_only and search.is_behind(self.db):
-            self.write(lambda _: search.index_page(self.db, self.load))
+            self.write(lambda _: search.index_page(self.db))
             if progress is not None:
                 index = search.state(self.db)
                 progress(index.indexed, index.newest)
@@ -469,6 +469,17 @@ class Store:
             with self.db.reading():
                 return work(self.clock())
         return self.write(work)
+
+    def migrate(self, progress: Progress | None = None) -> int:
+        """Rewrites rows that an older version stored, in the shape of this one; the number of rows.
+
+        Both shapes can be read, so nothing depends on it but what other programs see in the file. It works in short
+        transactions, and a run that was broken off is continued by the next. `progress` gets the number of the last
+        message that was looked at, and that of the newest. Raises `Refused` if the store cannot be written.
+        """
+        from bough.storage.rewrite import rewrite
+
+        return rewrite(self.db, self.write, progress)
 
     def backup(self, target: StrPath) -> None:
         """Writes a consistent copy to a new file, while others go on writing. Raises `Refused` if the file exists."""

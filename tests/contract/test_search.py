@@ -173,3 +173,32 @@ def test_only_the_beginning_of_a_huge_text_is_indexed_and_all_of_it_is_kept(stor
     say(store, text)
     assert found(store, "first") == [text]
     assert found(store, "last") == []
+
+
+def test_what_is_deleted_is_out_of_the_index_and_back_once_when_it_is_restored(store: Store) -> None:
+    ids = store.save_messages([Save(user("alder birch")), Save(user("birch cedar")), Save(user(""))])
+    assert len(found(store, "birch")) == 2
+    store.delete_messages(ids[:1])
+    assert found(store, "alder") == []
+    assert found(store, "birch") == ["birch cedar"]
+    store.restore(ids[0])
+    assert is_indexed(store)  # there and then: the index is not built again
+    assert found(store, "birch") == ["birch cedar", "alder birch"]
+    store.delete_messages(ids)
+    store.restore(ids[1])
+    assert found(store, "birch") == ["birch cedar", "alder birch"]
+    store.delete_messages(ids, keep=False)
+    assert found(store, "birch") == []
+    say(store, "birch again")
+    assert found(store, "birch") == ["birch again"]
+
+
+def test_what_is_deleted_before_it_was_indexed_leaves_no_trace(store: Store) -> None:
+    say(store, "alder")
+    assert found(store, "alder") == ["alder"]
+    ids = store.save_messages([Save(user("birch")), Save(user("cedar"))])
+    store.delete_messages(ids[:1])
+    assert found(store, "birch") == []
+    store.restore(ids[0])
+    assert found(store, "birch") == ["birch"]
+    assert found(store, "alder") == ["alder"]

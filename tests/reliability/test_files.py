@@ -675,3 +675,16 @@ def test_what_was_purged_is_in_no_file_after_a_vacuum(tmp_path: Path) -> None:
         assert found == []
         assert [node.message.text for node in store.list_messages()] == ["stays"]
         assert store.verify() == []
+
+
+def test_purged_words_are_gone_from_the_index(tmp_path: Path) -> None:
+    with bough.connect(tmp_path / "a.db") as store:
+        ids = store.save_messages([bough.Save(bough.user("xylophone oak")), bough.Save(bough.user("oak"))])
+        assert len(store.search("oak")) == 2
+        store.delete_messages(ids[:1])
+        store.purge()
+    connection = apsw.Connection(str(tmp_path / "a.db"))
+    connection.execute("CREATE VIRTUAL TABLE temp.words USING fts5vocab(main, search, row)")
+    assert connection.execute("SELECT term, cnt FROM temp.words").fetchall() == [("oak", 1)]
+    assert not any(b"xylophone" in block for (block,) in connection.execute("SELECT block FROM search_data"))
+    connection.close()

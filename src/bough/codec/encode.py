@@ -16,8 +16,8 @@ from bough.model.ids import is_plain
 from bough.model.tokens import MESSAGE, estimate, estimate_text
 from bough.model.values import value
 
-PACK_FROM = 512
 BLOB_FROM = 8192
+"""Bytes of UTF-8. Text up to here is plain in its row, where any tool reads it; longer text is a compressed blob."""
 JSON_INLINE = 512
 # The columns of the rows that `_Writer` collects, as in `Draft.further`.
 BLOB, EXTRA, RAW = 9, 10, 11
@@ -171,15 +171,14 @@ class _Writer:
 
 
 def place_text(text: str, data: bytes) -> tuple[str | None, bytes | None, Blob | None]:
-    """Chooses where a text is stored: plain in the row, compressed in the row, or as a blob. `data` is its UTF-8."""
-    if len(text) <= PACK_FROM and is_plain(text):
-        return text, None, None
+    """Chooses where a text is stored: plain in the row, compressed there if no database holds it plain, or as a blob.
+
+    `data` is its UTF-8."""
     if len(data) > BLOB_FROM:
         return None, None, make_blob(data)
-    packed = compress(data)
-    if len(packed) < len(data) or not is_plain(text):
-        return None, packed, None
-    return text, None, None
+    if is_plain(text):
+        return text, None, None
+    return None, compress(data), None
 
 
 def make_blob(data: bytes) -> Blob:

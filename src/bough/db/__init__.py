@@ -40,6 +40,10 @@ class Database(Protocol):
         """Whether other machines may use it at the same time."""
 
     @property
+    def index_has_keys(self) -> bool:
+        """Whether a message is taken out of the search index by its number, and not by its words."""
+
+    @property
     def concurrency(self) -> int:
         """The number of threads that it can serve at the same time."""
 

@@ -59,6 +59,9 @@ INSERT INTO search (message, words) VALUES (?, CAST(? AS tsvector))
 -- name: unindex
 DELETE FROM search WHERE message IN (SELECT value FROM json_each(?))
 
+-- name: clear_index
+DELETE FROM search
+
 -- name: search_newest
 SELECT f.message FROM search f JOIN messages m ON m.n = f.message
 WHERE f.words @@ CAST(?1 AS tsquery) AND {search_filters} ORDER BY f.message DESC LIMIT ?8 OFFSET ?9

@@ -189,6 +189,21 @@ SELECT x.n, x.size, x.encoding FROM blobs x JOIN blob_bytes y ON y.n = x.n WHERE
 SELECT content, packed, blob FROM messages WHERE n = ?1 AND ?2 = 0 AND type IS NOT NULL
 UNION ALL SELECT content, packed, blob FROM blocks WHERE message = ?1 AND position = ?2
 
+-- Rows of older versions -------------------------------------------------------------------------------------------------
+
+-- name: packed_messages
+SELECT n, packed FROM messages WHERE n > ? AND packed IS NOT NULL ORDER BY n LIMIT ?
+
+-- name: packed_blocks
+SELECT message, position, packed FROM blocks
+WHERE message >= ?1 AND (message > ?1 OR position > ?2) AND packed IS NOT NULL ORDER BY message, position LIMIT ?3
+
+-- name: unpack_message
+UPDATE messages SET content = ?, packed = NULL WHERE n = ? AND packed IS NOT NULL
+
+-- name: unpack_block
+UPDATE blocks SET content = ?, packed = NULL WHERE message = ? AND position = ? AND packed IS NOT NULL
+
 -- The save path ------------------------------------------------------------------------------------------------------
 
 -- name: taken
@@ -584,14 +599,8 @@ SELECT indexed, index_format, coalesce((SELECT max(n) FROM messages), 0) FROM st
 -- name: unindexed
 WITH wanted (n, blocks) AS (SELECT n, blocks FROM messages WHERE n > ? ORDER BY n LIMIT ?) {load} {oldest_first}
 
--- name: index_again
-UPDATE state SET indexed = ?1 - 1 WHERE indexed >= ?1
-
 -- name: set_indexed
 UPDATE state SET indexed = ?, index_format = ?
-
--- name: clear_index
-DELETE FROM search
 
 -- name: sessions_of_turns
 SELECT t.n, s.key FROM turns t JOIN sessions s ON s.n = t.session WHERE t.n IN (SELECT value FROM json_each(?))

@@ -30,7 +30,15 @@ WHERE {of_session} GROUP BY day ORDER BY day
 INSERT INTO search (rowid, words) VALUES (?, ?)
 
 -- name: unindex
-DELETE FROM search WHERE rowid IN (SELECT value FROM json_each(?))
+-- The index keeps no texts: it takes out a message by the words with which it was indexed.
+INSERT INTO search (search, rowid, words) VALUES ('delete', ?, ?)
+
+-- name: clear_index
+INSERT INTO search (search) VALUES ('delete-all')
+
+-- name: merge_index
+-- Only a merge removes the words of deleted messages from the pages of the index.
+INSERT INTO search (search) VALUES ('optimize')
 
 -- name: search_newest
 SELECT f.rowid FROM search f CROSS JOIN messages m ON m.n = f.rowid

@@ -17,7 +17,7 @@ from bough.db.rows import BlockRow, ExternalRow, MessageRow, SessionRow, TurnRow
 from bough.errors import Corrupt, Refused
 from bough.model.values import mutable, value
 from bough.protocols import Progress
-from bough.storage import blobs, trash
+from bough.storage import blobs, search, trash
 from bough.storage.messages import next_number
 from bough.storage.rows import TrashContent
 from bough.storage.trash_payload import unpack
@@ -175,7 +175,7 @@ def _copy_messages(source: Database, target: Database, batch: list[int]) -> int:
     target.run_many("insert_message", blobs.renumber(messages, numbers))
     target.run_many("insert_block", blobs.renumber(blocks, numbers))
     target.run("keep_numbers", batch[-1])
-    target.run("index_again", batch[0])
+    search.reindex(target, batch)
     sizes: Iterator[int] = (size for _, _, size, _ in source.rows("blobs_by_number", json_list(numbers)))
     cells = (cell for row in [*messages, *blocks] for cell in row)
     return sum(sizes) + sum(len(cell) for cell in cells if isinstance(cell, (str, bytes)))

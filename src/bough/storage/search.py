@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from bough.codec import json_list
-from bough.codec.decode import TURN, N, split_rows
-from bough.db import Database, Row
+from bough.codec.decode import TURN, N, nodes, split_rows
+from bough.db import Database, Row, Value
 from bough.errors import Corrupt
 from bough.model import Block, Hit, Media, Message, Node, Other, Text, Thinking, ToolCall, ToolResult
 from bough.storage.rows import IndexState
@@ -113,29 +113,66 @@ def state(db: Database) -> IndexState:
     return IndexState(*row)
 
 
-def index_page(db: Database, load: Load) -> bool:
+def index_page(db: Database) -> bool:
     """Indexes the next messages, in the caller's transaction; whether there may be more."""
     indexed, index_format, newest = state(db)
     if index_format != FORMAT:
-        db.run("clear_index")
+        clear(db)
         indexed = 0
     rows = db.rows("unindexed", indexed, PAGE)
-    numbers = [head[N] for head in split_rows(rows)[0]]
-    db.run("unindex", json_list(numbers))
-    words = [(n, spell_out(words_of(node.message))) for n, node in zip(numbers, load(rows), strict=True)]
-    db.run_many("index_words", [(n, db.words(text)) for n, text in words if text])
-    reached = numbers[-1] if numbers else newest
+    db.run_many("index_words", _entries(db, rows))
+    reached = max((row[N] for row in rows), default=newest)
     if reached <= indexed < newest:
         raise Corrupt("The list of messages does not go on; the file is damaged. Run verify().")
     db.run("set_indexed", reached, FORMAT)
     return bool(reached < newest)
 
 
+def clear(db: Database) -> None:
+    """Empties the index; the next search builds it again."""
+    db.run("clear_index")
+    db.run("set_indexed", 0, FORMAT)
+
+
+def unindex(db: Database, numbers: Sequence[int]) -> None:
+    """Takes messages, which are about to be deleted, out of the index."""
+    if db.index_has_keys:
+        db.run("unindex", json_list(numbers))
+    else:
+        _for_indexed(db, "unindex", numbers)
+
+
+def reindex(db: Database, numbers: Sequence[int]) -> None:
+    """Indexes messages that were put back among those that the index has passed already."""
+    _for_indexed(db, "index_words", numbers)
+
+
+def _for_indexed(db: Database, statement: str, numbers: Sequence[int]) -> None:
+    """Runs a statement with the words of those messages that the index has passed."""
+    index = state(db)
+    passed = [n for n in numbers if n <= index.indexed]
+    if index.format != FORMAT:
+        return  # the next search builds it again
+    try:
+        for start in range(0, len(passed), PAGE):
+            rows = db.rows("nodes", json_list(passed[start : start + PAGE]))
+            db.run_many(statement, _entries(db, rows))
+    except Corrupt:  # the words of damaged content are unknown
+        clear(db)
+
+
+def _entries(db: Database, rows: Sequence[Row]) -> list[tuple[int, Value]]:
+    """The numbers and words of the messages of some rows; a message without words has no entry."""
+    numbers, loaded = [head[N] for head in split_rows(rows)[0]], nodes(rows, lambda _: {})
+    texts = [(n, spell_out(words_of(node.message))) for n, node in zip(numbers, loaded, strict=True)]
+    return [(n, db.words(text)) for n, text in texts if text]
+
+
 def hits(db: Database, numbers: list[int], words: str, paths: bool, load: Load) -> list[Hit]:
     """The hits for these messages, in this order, with snippets."""
     rows = db.rows("nodes", json_list(numbers))
     turn_of = {head[N]: head[TURN] for head in split_rows(rows)[0]}
-    nodes = dict(zip(turn_of, load(rows), strict=True))
+    node_of = dict(zip(turn_of, load(rows), strict=True))
     session_of: dict[int, str] = dict(db.rows("sessions_of_turns", json_list(set(turn_of.values()) - {None})))
     path_of: dict[int, list[str]] = {}
     for n, id_ in db.rows("paths", json_list(numbers)) if paths else ():
@@ -143,5 +180,5 @@ def hits(db: Database, numbers: list[int], words: str, paths: bool, load: Load) 
     return [
         Hit(node, snippet(words_of(node.message), words), session_of.get(turn_of[n]), tuple(path_of.get(n, ())))
         for n in numbers
-        if (node := nodes.get(n))
+        if (node := node_of.get(n))
     ]

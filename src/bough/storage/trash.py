@@ -14,7 +14,7 @@ from bough.db import Database
 from bough.db.rows import BlockRow, ExternalRow, MessageRow, SessionRow, TurnRow
 from bough.errors import Conflict, Corrupt, NotFound, Refused
 from bough.model import TrashEntry, ids
-from bough.storage import blobs, leases, lookup, turns
+from bough.storage import blobs, leases, lookup, search, turns
 from bough.storage.messages import taken
 from bough.storage.rows import RunningTurn, TrashContent
 from bough.storage.trash_payload import CutTurn, Deleted, MovedHead, pack, unpack
@@ -48,7 +48,8 @@ def delete(
     for session in removed:
         db.run("delete_session", session.n)
         db.run("keep_session_numbers", session.n)
-    for statement in ("forget_externals", "delete_turns", "delete_blocks", "unindex", "delete_messages"):
+    search.unindex(db, doomed)
+    for statement in ("forget_externals", "delete_turns", "delete_blocks", "delete_messages"):
         db.run(statement, everything)
     if doomed:
         db.run("keep_numbers", doomed[-1])
@@ -101,8 +102,7 @@ def restore(db: Database, name: str, now: int) -> list[str]:
             db.run("cut_turn", before, turn)
     for move in deleted.moved:
         _move_back(db, move, now)
-    if deleted.messages:
-        db.run("index_again", deleted.messages[0].n)
+    search.reindex(db, [message.n for message in deleted.messages])
     db.run("delete_trash", entry.n)
     return [message.id for message in deleted.messages]
 
@@ -112,6 +112,8 @@ def purge(db: Database, before: int) -> int:
     old = [TrashContent(*row) for row in db.rows("trash_before", before)]
     for entry in old:
         forget(db, entry)
+    if not db.index_has_keys:
+        db.run("merge_index")
     return len(old)
 
 

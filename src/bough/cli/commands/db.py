@@ -147,11 +147,17 @@ def vacuum(locator: Locator, as_json: bool) -> None:
 @store_options
 @click.pass_obj
 def migrate(locator: Locator, as_json: bool) -> None:
-    """Migrate an older store to the current schema, after a backup. Opening a store does this too."""
+    """Migrate an older store to the current schema, after a backup, and rewrite the rows of older versions.
+
+    Opening a store migrates the schema too. Rows are rewritten in short transactions: others can go on writing, and a
+    run that was interrupted is continued by the next.
+    """
     from bough.db.migrations import VERSION
 
-    with open_existing(locator):
-        report(as_json, {"schema": VERSION}, f"The store has the current schema ({VERSION}).")
+    with open_existing(locator) as store, progress("Rewriting") as update:
+        rewritten = store.migrate(update)
+    words = f"The store has the current schema ({VERSION}); {pluralize(rewritten, 'row')} rewritten."
+    report(as_json, {"schema": VERSION, "rewritten": rewritten}, words)
 
 
 @command.command()

@@ -46,7 +46,7 @@ class PostgreSQL:
     """A namespace of a database on a server. Thread-safe; lost connections are replaced."""
 
     read_only = False
-    shared = True
+    shared = index_has_keys = True
 
     def __init__(
         self,

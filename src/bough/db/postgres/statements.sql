@@ -428,6 +428,28 @@ SELECT content, packed, blob
 FROM (SELECT * FROM bough.blocks WHERE namespace = $1) blocks
 WHERE message = $2 AND position = $3
 
+-- name: packed_messages
+SELECT n, packed
+FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages
+WHERE n > $2 AND packed IS NOT NULL
+ORDER BY n LIMIT $3
+
+-- name: packed_blocks
+SELECT message, position, packed
+FROM (SELECT * FROM bough.blocks WHERE namespace = $1) blocks
+WHERE message >= $2 AND (message > $2 OR position > $3) AND packed IS NOT NULL
+ORDER BY message, position LIMIT $4
+
+-- name: unpack_message
+UPDATE bough.messages AS messages
+SET content = $2, packed = NULL
+WHERE messages.namespace = $1 AND (n = $3 AND packed IS NOT NULL)
+
+-- name: unpack_block
+UPDATE bough.blocks AS blocks
+SET content = $2, packed = NULL
+WHERE blocks.namespace = $1 AND (message = $3 AND position = $4 AND packed IS NOT NULL)
+
 -- name: taken
 SELECT names.value
 FROM unnest(CAST($2 AS text[])) names (value)
@@ -1199,14 +1221,8 @@ LEFT JOIN LATERAL (
 ) y ON true
 ORDER BY 1, position
 
--- name: index_again
-UPDATE bough.state AS state SET indexed = $2 - 1 WHERE state.namespace = $1 AND (indexed >= $2)
-
 -- name: set_indexed
 UPDATE bough.state AS state SET indexed = $2, index_format = $3 WHERE state.namespace = $1 AND (true)
-
--- name: clear_index
-DELETE FROM bough.search AS search WHERE search.namespace = $1 AND (true)
 
 -- name: sessions_of_turns
 SELECT t.n, s.key
@@ -1364,6 +1380,9 @@ INSERT INTO bough.search (namespace, message, words) VALUES ($1, $2, CAST($3 AS 
 DELETE
 FROM bough.search AS search
 WHERE search.namespace = $1 AND (message IN (SELECT value FROM unnest(CAST($2 AS bigint[])) wanted (value)))
+
+-- name: clear_index
+DELETE FROM bough.search AS search WHERE search.namespace = $1 AND (true)
 
 -- name: search_newest
 SELECT f.message

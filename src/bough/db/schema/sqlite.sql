@@ -46,8 +46,8 @@ CREATE TABLE blocks (                   -- every block after the first, which is
     mime     TEXT,
     call_id  TEXT,
     name     TEXT,
-    content  TEXT,                      -- short and plain text,
-    packed   BLOB,                      -- or compressed text,
+    content  TEXT,                      -- text up to 8 KiB,
+    packed   BLOB,                      -- or compressed: of older versions, and text that no column can hold,
     blob     INTEGER REFERENCES blobs (n), -- or long text and everything binary
     extra    TEXT,
     raw      TEXT,
@@ -217,6 +217,5 @@ CREATE TABLE state (                    -- one row
 ) STRICT;
 INSERT INTO state VALUES (1, 0, 0, 0, 1);
 
-CREATE VIRTUAL TABLE search USING fts5 (
-    words, content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 2'
-);
+-- Without contentless_delete, for which SQLite before 3.43 refuses the file.
+CREATE VIRTUAL TABLE search USING fts5 (words, content='', tokenize='unicode61 remove_diacritics 2');

@@ -38,7 +38,7 @@ FIXED = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
 class SQLite:
     """A database in one file. Thread-safe; the child of a process fork gets a connection of its own."""
 
-    shared = False
+    shared = index_has_keys = False
     concurrency = 4
 
     def __init__(
@@ -209,6 +209,7 @@ class SQLite:
         """Gives the space of deleted rows back to the disk."""
 
         def work() -> None:
+            self._use().execute(self._sql["merge_index"])
             self._use().execute("VACUUM")
             self._use().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
@@ -292,7 +293,7 @@ class SQLite:
             connection.set_busy_timeout(int(self.patience * 1000))
             first = connection.pragma("user_version") == 0
             if first:
-                connection.execute("PRAGMA page_size=8192")
+                connection.execute("PRAGMA page_size=4096")
             migrate(connection, self.path, self._migrations, before_writing=lambda: self._set_journal(connection))
             self._set_journal(connection)
             set_pragmas(connection)

@@ -64,3 +64,8 @@ CREATE TABLE journal (                  -- what undo() can take back
 INSERT INTO directories
 SELECT directory, n, max(updated_at) FROM (SELECT * FROM sessions ORDER BY activity) s
 WHERE directory IS NOT NULL AND parent IS NULL GROUP BY directory;
+
+-- The next search builds the index again. With contentless_delete, SQLite before 3.43 refuses the file.
+DROP TABLE search;
+CREATE VIRTUAL TABLE search USING fts5 (words, content='', tokenize='unicode61 remove_diacritics 2');
+UPDATE state SET indexed = 0;
