@@ -168,7 +168,9 @@ class AsyncSession(_Facade):
     turns = hop(session.Session.turns)
     usage = hop(session.Session.usage)
     update = hop(session.Session.update)
+    move = hop(session.Session.move)
     rewind = hop(session.Session.rewind)
+    pop = hop(session.Session.pop)
     clear = hop(session.Session.clear)
     compact = hop(session.Session.compact)
 

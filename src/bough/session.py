@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from bough.codec.digest import chain
 from bough.errors import Busy, Conflict, Invalid, NotFound, Refused
 from bough.model import Json, Message, Node, SessionInfo, Status, Totals, TurnInfo, Usage, ids, keys, user
-from bough.model.tree import old_part, turn_starts
-from bough.model.values import value
+from bough.model.tree import old_part
+from bough.model.values import UNSET, Unset, value
 from bough.storage import leases, lookup, sessions, turns
 from bough.storage.leases import LEASE, new_owner, register, unregister
 from bough.storage.messages import insert
@@ -227,12 +227,40 @@ class Session:
         key = self.store.write(lambda now: sessions.fork(self.store.db, place, key, title, self.key, now))
         return Session(self.store, key)
 
-    def rewind(self, to: str | None = None, *, turns: int = 1) -> str | None:
-        """Moves back to a message on the path, or by whole turns; where it stands now. Nothing is deleted.
+    def move(self, to: str | None) -> str | None:
+        """Moves the head to any message of any tree, or before the first one (None); the id of the new head.
 
-        Raises `Refused` for a message that is not on the path, and `Invalid` for more turns than there are.
+        The dialog that it leaves stays, as a branch: `branches` lists it, and `move` returns to it. Raises `NotFound`,
+        and `Busy` while a turn is open.
         """
-        return self._move(lambda: self._turns_ago(turns) if to is None else self._on_the_path(to))
+        return self._move(lambda _: None if to is None else lookup.number(self.store.db, to))
+
+    def rewind(self, to: str | Unset | None = UNSET, *, turns: int = 1) -> str | None:
+        """Moves the head back by whole turns, or to a message on the path, or before the first one (`to=None`).
+
+        Gives the id of the new head. Nothing is deleted. Raises `Refused` for a message that is not on the path,
+        `Invalid` for more turns than there are, and `Busy` while a turn is open.
+        """
+        if isinstance(to, Unset):
+            return self._move(lambda head: self._turns_ago(head, turns))
+        return self._move(lambda head: None if to is None else self._on_the_path(head, to))
+
+    def pop(self) -> Node | None:
+        """Takes the last message off the dialog: the head moves to its parent. The message; None if there is none.
+
+        The message stays, as a branch. Raises `Busy` while a turn is open.
+        """
+
+        def work(now: int) -> str | None:
+            session = leases.unleased(self.store.db, self.key, now)
+            header = lookup.header(self.store.db, session.head)
+            if header is None:
+                return None
+            turns.move_head(self.store.db, session.n, header.parent, now)
+            return lookup.id_of(self.store.db, header.n)
+
+        id = self.store.write(work)
+        return None if id is None else self.store.get_messages([id])[0]
 
     def clear(self) -> None:
         """Empties the session: what no other session reaches goes to the trash."""
@@ -266,27 +294,32 @@ class Session:
 
     # Inside ---------------------------------------------------------------------------------------------------------
 
-    def _move(self, place: Callable[[], int | None]) -> str | None:
+    def _move(self, place: Callable[[int | None], int | None]) -> str | None:
         def move(now: int) -> str | None:
             session = leases.unleased(self.store.db, self.key, now)
-            target = place()
+            target = place(session.head)
             turns.move_head(self.store.db, session.n, target, now)
             return lookup.id_of(self.store.db, target)
 
         return self.store.write(move)
 
-    def _on_the_path(self, to: str) -> int:
-        number, head = lookup.number(self.store.db, to), leases.session_state(self.store.db, self.key).head
+    def _on_the_path(self, head: int | None, to: str) -> int:
+        number = lookup.number(self.store.db, to)
         if head is None or number not in lookup.ancestors(self.store.db, head):
-            raise Refused(f"Message {to!r} is not on the path of session {self.key!r}; fork at it instead.")
+            raise Refused(
+                f"Message {to!r} is not on the path of session {self.key!r}; "
+                "move to it (`move`), or fork at it, instead."
+            )
         return number
 
-    def _turns_ago(self, count: int) -> int | None:
-        starts = turn_starts(self.path())
-        if count < 1 or count > len(starts):
-            raise Invalid(f"Session {self.key!r} has {len(starts)} turns; it cannot go back by {count}.")
-        parent = starts[-count].parent_id
-        return None if parent is None else lookup.number(self.store.db, parent)
+    def _turns_ago(self, head: int | None, count: int) -> int | None:
+        if count < 1:
+            raise Invalid("turns is at least 1.")
+        found, parent = 0, head
+        for found, parent in enumerate(turns.parents_of_turns(self.store.db, head), 1):
+            if found == count:
+                return parent
+        raise Invalid(f"Session {self.key!r} has {found} turns; it cannot go back by {count}.")
 
     def _link(self, details: TurnDetails) -> TurnDetails:
         """Adds the message and the call that this session works for to the details of a turn."""

@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 
 from bough import (
+    Busy,
     Conflict,
     Invalid,
     Message,
     NotFound,
     Refused,
+    Save,
     Session,
     Store,
     Text,
@@ -117,12 +119,88 @@ def test_rewind_refuses_what_is_not_on_the_path(store: Store) -> None:
     session, other = store.session("s"), store.session("o")
     talk(session, "a")
     elsewhere = talk(other, "b")[0][0]
-    with pytest.raises(Refused, match="fork at it"):
+    with pytest.raises(Refused, match="fork at it, instead"):
         session.rewind(to=elsewhere)
     with pytest.raises(Invalid, match="1 turns"):
         session.rewind(turns=2)
     with pytest.raises(NotFound):
         session.rewind(to="nosuch")
+    assert texts(session) == ["a", "A"]
+
+
+def test_rewind_to_none_stands_before_the_first_message(store: Store) -> None:
+    session = store.session("s")
+    (first, *_), _ = talk(session, "a", "b")
+    (question,) = store.get_messages([first])
+    assert session.rewind(to=question.parent_id) is None  # "edit this message", for the first one
+    assert session.path() == []
+    with pytest.raises(Invalid, match="0 turns"):
+        session.rewind()
+    with pytest.raises(Invalid, match="at least 1"):
+        session.rewind(turns=0)
+
+
+def test_rewind_counts_turns_of_many_messages_summaries_and_messages_outside_turns(store: Store) -> None:
+    root, answer = store.save_messages([first := Save(user("a")), Save(assistant("A"), first)])
+    session = store.fork(answer, "s")
+    with session.turn("b") as turn:
+        turn.add([assistant("B1"), assistant("B2"), assistant("B3")])
+    session.compact(lambda _: "summary", keep_turns=1)
+    last = talk(session, "c")[0]
+    assert session.rewind(to=last[0]) == last[0]
+    session.rewind()
+    assert [node.kind for node in session.path()][-1] == "summary"
+    assert session.rewind() == answer
+    assert session.rewind() is None
+    session.move(answer)
+    assert session.rewind(turns=1) is None
+    assert root
+
+
+def test_move_stands_at_any_message_and_returns_to_what_it_left(store: Store) -> None:
+    session, other = store.session("s"), store.session("o")
+    ((_, left),) = talk(session, "left")
+    elsewhere = talk(other, "there")[0]
+    session.rewind()
+    ((_, right),) = talk(session, "right")
+    assert session.move(left) == left
+    assert texts(session) == ["left", "LEFT"]
+    assert session.move(elsewhere[0]) == elsewhere[0]  # another tree, and a question
+    talk(session, "more")
+    assert texts(session) == ["there", "more", "MORE"]
+    assert texts(other) == ["there", "THERE"]
+    assert session.move(None) is None
+    assert session.path() == []
+    assert session.move(right[:5]) == right
+    assert texts(session) == ["right", "RIGHT"]
+    assert store.verify() == []
+
+
+def test_move_refuses_unknown_messages_and_open_turns(store: Store) -> None:
+    session = store.session("s")
+    ((first, _),) = talk(session, "a")
+    with pytest.raises(NotFound):
+        session.move("nosuch")
+    with session.turn("b") as turn:
+        turn.add(assistant("B"))
+        for verb in (lambda: session.move(first), lambda: session.move(None), session.pop):
+            with pytest.raises(Busy):
+                verb()
+    assert texts(session) == ["a", "A", "b", "B"]
+
+
+def test_pop_takes_the_last_message_off_the_dialog_and_keeps_it_as_a_branch(store: Store) -> None:
+    session = store.session("s")
+    ((first, last),) = talk(session, "a")
+    popped = session.pop()
+    assert popped is not None
+    assert (popped.id, popped.message) == (last, assistant("A"))
+    assert session.head == first
+    assert [node.id for node in store.children(first)] == [last]
+    assert session.pop() is not None
+    assert session.path() == []
+    assert session.pop() is None
+    assert session.move(last) == last
     assert texts(session) == ["a", "A"]
 
 

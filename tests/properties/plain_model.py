@@ -414,6 +414,17 @@ class Model:
             raise Refused(to)
         self._move(name, to, now)
 
+    def move(self, key: str, to: str | None, now: int) -> None:
+        name = self.free(key, now)
+        if to is not None:
+            self.place(to)
+        self._move(name, to, now)
+
+    def pop(self, key: str, now: int) -> None:
+        name = self.free(key, now)
+        if name.head is not None:
+            self._move(name, self.places[name.head].parent, now)
+
     def rewind_by(self, key: str, turns: int, now: int) -> None:
         name = self.free(key, now)
         starts = self.starts(self.path(name.head))

@@ -229,6 +229,20 @@ class StoreMachine(RuleBasedStateMachine):
         )
 
     @precondition(lambda self: self.model.names)
+    @rule(pick=index, to=st.none() | index)
+    def move(self, pick: int, to: int | None) -> None:
+        session, place = self.some_session(pick), None if to is None else self.some_id(to)
+        self.both(lambda: session.move(place), lambda model, _: model.move(session.key, place, self.now), self.none)
+
+    @precondition(lambda self: self.model.names)
+    @rule(pick=index)
+    def pop(self, pick: int) -> None:
+        session = self.some_session(pick)
+        head = self.model.names[session.key].head
+        popped = self.both(session.pop, lambda model, _: model.pop(session.key, self.now), self.none)
+        assert popped is None or popped.id == head
+
+    @precondition(lambda self: self.model.names)
     @rule(pick=index, turns=st.sampled_from([1, 1, 1, 2, 3, 0]))
     def rewind_by(self, pick: int, turns: int) -> None:
         session = self.some_session(pick)

@@ -20,6 +20,18 @@ from typing import Any, NoReturn, TypeVar, dataclass_transform
 
 T = TypeVar("T")
 
+
+class Unset:
+    """The type of `UNSET`: a parameter that was not given, where None has a meaning."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "UNSET"
+
+
+UNSET = Unset()
+
 _NEW = """
 def __new__({signature}):
     made = twin()

@@ -7,7 +7,7 @@ does not complete stays as a side branch.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from bough.codec import column, json_text, turn_info
@@ -79,6 +79,22 @@ def move_head(db: Database, session: int, head: int | None, now: int, newest: bo
     db.run("move_head", head, now, session)
     if not newest:  # one page of an index that a turn which goes on where the last one was need not write
         db.run("use_session", session)
+
+
+def parents_of_turns(db: Database, head: int | None) -> Iterator[int | None]:
+    """The messages before the turns of a path, the newest turn first; None before a root.
+
+    Outside turns, each message of the user begins one, as in `model.tree.turn_starts`. A turn takes two lookups,
+    however many messages it has.
+    """
+    at = head
+    while header := lookup.header(db, at):
+        is_summary = header.summary == header.n
+        if header.turn is not None and (first := lookup.header(db, header.turn)):
+            header = first
+        if not is_summary and (header.turn is not None or header.role == "user" or header.parent is None):
+            yield header.parent
+        at = header.parent
 
 
 # One turn, step by step ---------------------------------------------------------------------------------------------
