@@ -1,4 +1,4 @@
-"""A provider that says what it is told to, word by word, and remembers what it was asked."""
+"""A provider that streams given replies word by word, and records the requests."""
 
 from __future__ import annotations
 
@@ -13,61 +13,61 @@ from bough.providers.types import Piece
 
 
 @value
-class Line:
-    """One reply. `before` is called before every word, with its place: to wait for something, or to raise."""
+class FakeReply:
+    """One reply. `before` is called before every word, with its index; it may wait or raise."""
 
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
     before: Callable[[int], object] = lambda _: None
 
 
-class Utterance:
-    """A line on its way."""
+class FakeStream:
+    """The stream of one reply."""
 
     request_id: str | None = "request-1"
     usage = Usage(10, 5, cost=0.25)
 
-    def __init__(self, line: Line) -> None:
-        self._line = line
+    def __init__(self, reply: FakeReply) -> None:
+        self._reply = reply
         self.first_token_at: int | None = None
         self.closed = False
 
     def __iter__(self) -> Iterator[Piece]:
-        for place, word in enumerate(self._line.text.split(" ") if self._line.text else []):
-            self._line.before(place)
+        for place, word in enumerate(self._reply.text.split(" ") if self._reply.text else []):
+            self._reply.before(place)
             self.first_token_at = self.first_token_at or time.time_ns() // 1000
             yield Piece("text", f" {word}" if place else word)
-        for call in self._line.calls:
+        for call in self._reply.calls:
             yield Piece("call", call.name)
 
     def reply(self) -> dict[str, Json]:
         calls = [
             {"id": call.call_id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-            for call in self._line.calls
+            for call in self._reply.calls
         ]
-        message: dict[str, Any] = {"role": "assistant", "content": self._line.text or None}
+        message: dict[str, Any] = {"role": "assistant", "content": self._reply.text or None}
         choice = {"index": 0, "message": message | ({"tool_calls": calls} if calls else {}), "finish_reason": "stop"}
         return {
-            "id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "speaker-1", "choices": [choice],
+            "id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "fake-1", "choices": [choice],
         }  # fmt: skip
 
     def close(self) -> None:
         self.closed = True
 
 
-class Speaker:
-    """A provider of lines; the last one is said again and again."""
+class FakeProvider:
+    """A provider with a list of replies; the last one is repeated."""
 
-    name = "speaker"
-    model = "speaker-1"
+    name = "fake"
+    model = "fake-1"
     format = "openai.chat"
 
-    def __init__(self, *lines: str | Line | Exception, window: int | None = None) -> None:
-        self.lines = [Line(line) if isinstance(line, str) else line for line in lines]
+    def __init__(self, *replies: str | FakeReply | Exception, window: int | None = None) -> None:
+        self.replies = [FakeReply(reply) if isinstance(reply, str) else reply for reply in replies]
         self.window = window
         self.requests: list[Json] = []
         self.tools: list[tuple[Tool, ...]] = []
-        self.utterances: list[Utterance] = []
+        self.streams: list[FakeStream] = []
 
     def ask(
         self,
@@ -77,18 +77,18 @@ class Speaker:
         tools: Sequence[Tool] = (),
         max_tokens: int | None = None,
         options: dict[str, Json] | None = None,
-    ) -> Utterance:
-        line = self.lines[min(len(self.requests), len(self.lines) - 1)]
+    ) -> FakeStream:
+        reply = self.replies[min(len(self.requests), len(self.replies) - 1)]
         self.requests.append(messages)
         self.tools.append(tuple(tools))
-        if isinstance(line, Exception):
-            raise line
-        self.utterances.append(Utterance(line))
-        return self.utterances[-1]
+        if isinstance(reply, Exception):
+            raise reply
+        self.streams.append(FakeStream(reply))
+        return self.streams[-1]
 
     def close(self) -> None:
         pass
 
 
 def down() -> ProviderError:
-    return ProviderError("speaker is not there.", kind="down")
+    return ProviderError("The provider is down.", kind="down")

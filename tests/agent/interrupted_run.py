@@ -1,9 +1,9 @@
 """A process that runs one turn with a model that stalls, to be interrupted from outside.
 
-    python talking.py DB WHAT
+    python -m tests.agent.interrupted_run DB stream|tool
 
-`stream`: the model says a few words, then nothing more. `tool`: it calls a tool that does not end. The process writes
-a line to stdout when it has come so far.
+`stream`: the model streams a few words, then stalls. `tool`: it calls a tool that does not return. The process writes
+a line to stdout when that point is reached.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import bough
 from bough import tool_call
 from bough.agent import Agent, Call, Event, run, tool
 from bough.providers.types import Piece
-from tests.agent.fake_provider import Line, Speaker
+from tests.agent.fake_provider import FakeProvider, FakeReply
 
 
 def main(place: str, what: str) -> None:
@@ -39,10 +39,15 @@ def main(place: str, what: str) -> None:
         return "never seen"
 
     calls = (tool_call("c1", "quick"), tool_call("c2", "saw"))
-    line = Line("one two three four", before=stall) if what == "stream" else Line("", calls)
+    line = FakeReply("one two three four", before=stall) if what == "stream" else FakeReply("", calls)
     with bough.connect(place) as store:
         try:
-            run(Agent(Speaker(line), tools=[tool(quick), tool(saw)]), store.session("cli:default"), "go", listener=say)
+            run(
+                Agent(FakeProvider(line), tools=[tool(quick), tool(saw)]),
+                store.session("cli:default"),
+                "go",
+                listener=say,
+            )
         except KeyboardInterrupt:
             print("interrupted", flush=True)
 

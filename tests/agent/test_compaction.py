@@ -5,7 +5,7 @@ from __future__ import annotations
 from bough import Session, Usage, assistant, tool_call, tool_result, user
 from bough.agent import Agent, Compacted, Compaction, Event, run
 from bough.agent.compaction import LONGEST_OUTPUT, PROMPT, lines, pieces
-from tests.agent.fake_provider import Speaker, down
+from tests.agent.fake_provider import FakeProvider, down
 
 
 def fill(session: Session, turns: int = 10, words: int = 100) -> None:
@@ -20,15 +20,15 @@ def summaries(session: Session) -> list[str]:
 def test_a_dialog_that_fills_its_share_of_the_window_is_summed_up_before_the_turn(session: Session) -> None:
     fill(session)
     events: list[Event] = []
-    speaker = Speaker("Ten questions were asked.", "Yes.", window=6_000)
+    provider = FakeProvider("Ten questions were asked.", "Yes.", window=6_000)
     done = run(
-        Agent(speaker, compaction=Compaction(at=0.5, keep_turns=2)), session, "Still here?", listener=events.append
+        Agent(provider, compaction=Compaction(at=0.5, keep_turns=2)), session, "Still here?", listener=events.append
     )
     assert done.text == "Yes."
     assert summaries(session) == ["[The conversation so far, summed up:]\n\nTen questions were asked."]
     (told,) = [event for event in events if isinstance(event, Compacted)]
     assert session.store.get_messages([told.id or ""])[0].kind == "summary"
-    request = speaker.requests[1]
+    request = provider.requests[1]
     assert "Ten questions were asked." in str(request[0]["content"])
     assert "question 7" not in str(request)
     assert "question 9" in str(request)
@@ -36,7 +36,7 @@ def test_a_dialog_that_fills_its_share_of_the_window_is_summed_up_before_the_tur
 
 def test_what_a_summary_costs_is_part_of_the_turn_that_it_was_made_for(session: Session) -> None:
     fill(session)
-    agent = Agent(Speaker("Ten questions.", "Yes.", window=6_000), compaction=Compaction(at=0.5, keep_turns=2))
+    agent = Agent(FakeProvider("Ten questions.", "Yes.", window=6_000), compaction=Compaction(at=0.5, keep_turns=2))
     done = run(agent, session, "Still here?", metadata={"mood": "calm"})
     (summary,) = [node.id for node in session.path() if node.kind == "summary"]
     info = session.store.turn_info(done.turn)
@@ -48,52 +48,52 @@ def test_what_a_summary_costs_is_part_of_the_turn_that_it_was_made_for(session: 
 
 def test_the_original_stays(session: Session) -> None:
     fill(session)
-    run(Agent(Speaker("Short.", "Yes.", window=3_000), compaction=Compaction(at=0.8)), session, "Still here?")
+    run(Agent(FakeProvider("Short.", "Yes.", window=3_000), compaction=Compaction(at=0.8)), session, "Still here?")
     assert session.path()[0].message.text.startswith("question 0")
 
 
 def test_a_dialog_that_is_small_enough_is_left_alone(session: Session) -> None:
     fill(session, turns=6, words=2)
-    speaker = Speaker("Yes.", window=3_000)
-    run(Agent(speaker, compaction=Compaction(at=0.8, messages=100)), session, "Still here?")
-    assert (summaries(session), len(speaker.requests)) == ([], 1)
+    provider = FakeProvider("Yes.", window=3_000)
+    run(Agent(provider, compaction=Compaction(at=0.8, messages=100)), session, "Still here?")
+    assert (summaries(session), len(provider.requests)) == ([], 1)
 
 
 def test_it_can_be_asked_for_by_tokens_and_by_the_number_of_messages(session: Session) -> None:
     fill(session, turns=8, words=20)
-    run(Agent(Speaker("First.", "a"), compaction=Compaction(at=200)), session, "one")
+    run(Agent(FakeProvider("First.", "a"), compaction=Compaction(at=200)), session, "one")
     assert len(summaries(session)) == 1
-    run(Agent(Speaker("Second.", "b"), compaction=Compaction(messages=8, keep_turns=1)), session, "two")
+    run(Agent(FakeProvider("Second.", "b"), compaction=Compaction(messages=8, keep_turns=1)), session, "two")
     assert len(summaries(session)) == 2
     assert "Second." in summaries(session)[1]
-    run(Agent(Speaker("c"), compaction=Compaction(messages=8, keep_turns=1)), session, "three")
+    run(Agent(FakeProvider("c"), compaction=Compaction(messages=8, keep_turns=1)), session, "three")
     assert len(summaries(session)) == 2
 
 
 def test_a_new_summary_is_made_from_the_former_one(session: Session) -> None:
     fill(session, turns=8, words=20)
-    run(Agent(Speaker("First.", "a"), compaction=Compaction(messages=2, keep_turns=1)), session, "one")
+    run(Agent(FakeProvider("First.", "a"), compaction=Compaction(messages=2, keep_turns=1)), session, "one")
     fill(session, turns=4, words=20)
-    speaker = Speaker("Second.", "b")
-    run(Agent(speaker, compaction=Compaction(messages=2, keep_turns=1)), session, "two")
-    assert "First." in speaker.requests[0][0]["content"]
-    assert "question 0" in speaker.requests[0][0]["content"]
+    provider = FakeProvider("Second.", "b")
+    run(Agent(provider, compaction=Compaction(messages=2, keep_turns=1)), session, "two")
+    assert "First." in provider.requests[0][0]["content"]
+    assert "question 0" in provider.requests[0][0]["content"]
 
 
 def test_a_summary_that_fails_is_told_and_the_turn_goes_on(session: Session) -> None:
     fill(session)
     events: list[Event] = []
-    speaker = Speaker(down(), "Yes.", window=3_000)
-    done = run(Agent(speaker, compaction=Compaction(at=0.8)), session, "Still here?", listener=events.append)
+    provider = FakeProvider(down(), "Yes.", window=3_000)
+    done = run(Agent(provider, compaction=Compaction(at=0.8)), session, "Still here?", listener=events.append)
     assert (done.text, summaries(session)) == ("Yes.", [])
-    assert Compacted(None, "speaker is not there.") in events
+    assert Compacted(None, "The provider is down.") in events
 
 
 def test_a_record_that_is_too_long_for_the_window_is_summed_up_piece_by_piece(session: Session) -> None:
     fill(session, turns=20)
-    speaker = Speaker("Part.", window=3_000)
-    run(Agent(speaker, compaction=Compaction(at=0.8, keep_turns=1)), session, "Still here?")
-    asked = [request for request in speaker.requests if len(request) == 1]
+    provider = FakeProvider("Part.", window=3_000)
+    run(Agent(provider, compaction=Compaction(at=0.8, keep_turns=1)), session, "Still here?")
+    asked = [request for request in provider.requests if len(request) == 1]
     assert len(asked) > 2
     assert all(len(str(request)) < 3_000 * 3.5 for request in asked)
     assert all("Part." in request[0]["content"] for request in asked[1:])

@@ -6,15 +6,15 @@ import threading
 
 from bough import Session, Store, tool_call
 from bough.agent import Agent, Bound, Limits, Stop, delegate, run, tool
-from tests.agent.fake_provider import Line, Speaker, down
+from tests.agent.fake_provider import FakeProvider, FakeReply, down
 
-HAND_OVER = Line("I ask.", (tool_call("c1", "scout", {"task": "Look for oaks."}),))
+HAND_OVER = FakeReply("I ask.", (tool_call("c1", "scout", {"task": "Look for oaks."}),))
 
 
 def test_a_task_is_done_in_a_session_of_its_own_that_is_linked_to_the_call(store: Store, session: Session) -> None:
-    scout = Agent(Speaker("Three oaks."), name="scout", description="Looks around.", instructions="Look.")
-    speaker = Speaker(HAND_OVER, "There are three.")
-    done = run(Agent(speaker, tools=[delegate(scout)]), session, "How many oaks?")
+    scout = Agent(FakeProvider("Three oaks."), name="scout", description="Looks around.", instructions="Look.")
+    provider = FakeProvider(HAND_OVER, "There are three.")
+    done = run(Agent(provider, tools=[delegate(scout)]), session, "How many oaks?")
     assert done.text == "There are three."
     (info,) = store.sessions(parent=session.key)
     asked, answered = store.session(info.key).path()
@@ -29,29 +29,29 @@ def test_a_task_is_done_in_a_session_of_its_own_that_is_linked_to_the_call(store
     (result,) = session.path()[2].message.results
     assert result.text == "Three oaks."
     assert result.extra == {"bough": {"session": info.key, "turn": asked.id}}
-    assert (speaker.tools[0][0].name, speaker.tools[0][0].description) == ("scout", "Looks around.")
+    assert (provider.tools[0][0].name, provider.tools[0][0].description) == ("scout", "Looks around.")
 
 
 def test_a_subagents_trace_is_never_what_is_continued(store: Store, session: Session) -> None:
-    scout = Agent(Speaker("Three oaks."), name="scout")
-    run(Agent(Speaker(HAND_OVER, "Three."), tools=[delegate(scout)]), session, "How many oaks?")
+    scout = Agent(FakeProvider("Three oaks."), name="scout")
+    run(Agent(FakeProvider(HAND_OVER, "Three."), tools=[delegate(scout)]), session, "How many oaks?")
     assert [info.key for info in store.sessions(delegates=False)] == [session.key]
     assert not any(node.label for node in session.path())
 
 
 def test_two_runs_of_one_agent_are_at_work_at_the_same_time(store: Store, session: Session) -> None:
     together = threading.Barrier(2)
-    scout = Agent(Speaker(Line("Seen.", before=lambda _: together.wait(30))), name="scout")
+    scout = Agent(FakeProvider(FakeReply("Seen.", before=lambda _: together.wait(30))), name="scout")
     calls = tuple(tool_call(f"c{side}", "scout", {"task": f"Look {side}."}) for side in ("left", "right"))
-    run(Agent(Speaker(Line("", calls), "Both seen."), tools=[delegate(scout)]), session, "Look both ways.")
+    run(Agent(FakeProvider(FakeReply("", calls), "Both seen."), tools=[delegate(scout)]), session, "Look both ways.")
     assert len(store.sessions(parent=session.key)) == 2
 
 
 def test_a_subagent_that_fails_is_a_tool_error_and_its_turn_is_kept(store: Store, session: Session) -> None:
-    lost = Agent(Speaker(down()), name="scout")
-    run(Agent(Speaker(HAND_OVER, "A pity."), tools=[delegate(lost)]), session, "How many oaks?")
+    lost = Agent(FakeProvider(down()), name="scout")
+    run(Agent(FakeProvider(HAND_OVER, "A pity."), tools=[delegate(lost)]), session, "How many oaks?")
     (result,) = session.path()[2].message.results
-    assert (result.error, result.text) == (True, "speaker is not there.")
+    assert (result.error, result.text) == (True, "The provider is down.")
     (info,) = store.sessions(parent=session.key)
     assert [turn.status for turn in store.turns(info.key)] == ["failed"]
 
@@ -61,10 +61,10 @@ def test_a_subagent_that_reaches_its_limit_says_so(session: Session) -> None:
         return "trees"
 
     tireless = Agent(
-        Speaker(*[Line("", (tool_call(f"l{number}", "look"),)) for number in range(5)]),
+        FakeProvider(*[FakeReply("", (tool_call(f"l{number}", "look"),)) for number in range(5)]),
         name="scout", tools=[tool(look)], limits=Limits(steps=2),
     )  # fmt: skip
-    run(Agent(Speaker(HAND_OVER, "Enough."), tools=[delegate(tireless)]), session, "How many oaks?")
+    run(Agent(FakeProvider(HAND_OVER, "Enough."), tools=[delegate(tireless)]), session, "How many oaks?")
     (result,) = session.path()[2].message.results
     assert result.error
     assert result.text == "The agent 'scout' did not finish. Stopped at the limit of 2 steps."
@@ -78,8 +78,8 @@ def test_stopping_a_run_stops_those_who_work_for_it(store: Store, session: Sessi
             stop.set()
             never.wait(30)
 
-    scout = Agent(Speaker(Line("Three oaks.", before=stall)), name="scout")
-    done = run(Agent(Speaker(HAND_OVER), tools=[delegate(scout)]), session, "How many oaks?", stop=stop)
+    scout = Agent(FakeProvider(FakeReply("Three oaks.", before=stall)), name="scout")
+    done = run(Agent(FakeProvider(HAND_OVER), tools=[delegate(scout)]), session, "How many oaks?", stop=stop)
     assert (done.status, done.reason) == ("interrupted", "stopped")
     (info,) = store.sessions(parent=session.key)
     finished = threading.Event()
@@ -92,8 +92,12 @@ def test_stopping_a_run_stops_those_who_work_for_it(store: Store, session: Sessi
 
 
 def test_a_task_without_words_is_refused(session: Session) -> None:
-    scout = Agent(Speaker("never asked"), name="scout")
-    run(Agent(Speaker(Line("", (tool_call("c1", "scout", {}),)), "ok"), tools=[delegate(scout)]), session, "go")
+    scout = Agent(FakeProvider("never asked"), name="scout")
+    run(
+        Agent(FakeProvider(FakeReply("", (tool_call("c1", "scout", {}),)), "ok"), tools=[delegate(scout)]),
+        session,
+        "go",
+    )
     (result,) = session.path()[2].message.results
     assert result.error
     assert "A task in words" in result.text
@@ -112,7 +116,7 @@ class Itself:
 
 def test_a_task_is_not_handed_on_for_ever(store: Store, session: Session) -> None:
     itself = Itself()
-    itself.agent = Agent(Speaker(*[HAND_OVER] * 4, "Then I do it."), name="scout", tools=[itself])
+    itself.agent = Agent(FakeProvider(*[HAND_OVER] * 4, "Then I do it."), name="scout", tools=[itself])
     done = run(itself.agent, session, "Who works?")
     assert done.text == "Then I do it."
     deepest = max(store.sessions(), key=lambda info: info.key.count(":delegate:"))

@@ -15,7 +15,7 @@ import bough
 from bough import Store
 from bough.agent import Agent, run
 from bough.storage.lookup import number
-from tests.agent.fake_provider import Line, Speaker
+from tests.agent.fake_provider import FakeProvider, FakeReply
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -95,7 +95,7 @@ def test_sigkill_in_mid_stream_loses_no_more_than_the_last_second(
         (info,) = store.turns("cli:default")
         assert (info.status, info.error) == ("interrupted", "The writer went away.")
         assert store.path(info.last_id)[-1].message.text == "one two three"
-        done = run(Agent(Speaker("four")), store.session("cli:default"), resume=info.id)
+        done = run(Agent(FakeProvider("four")), store.session("cli:default"), resume=info.id)
         assert (done.status, done.text) == ("complete", "four")
 
 
@@ -118,6 +118,6 @@ def test_a_sketch_is_gone_when_the_reply_is_whole(store: Store) -> None:
         if place == 1:
             wait_for_sketch(store, "one")
 
-    done = run(Agent(Speaker(Line("one two", before=wait))), session, "count")
+    done = run(Agent(FakeProvider(FakeReply("one two", before=wait))), session, "count")
     assert [node.message.text for node in session.path()] == ["count", "one two"]
     assert done.status == "complete"

@@ -20,7 +20,7 @@ from bough.agent import Agent, run
 from bough.agent.mcp import Server, Servers
 from bough.agent.mcp.agent_server import session_of
 from bough.agent.mcp.call_meta import Caller, decode_caller
-from tests.agent.fake_provider import Line, Speaker
+from tests.agent.fake_provider import FakeProvider, FakeReply
 
 ENVIRONMENT = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
 
@@ -118,7 +118,7 @@ def test_a_caller_may_also_say_who_it_is_in_the_environment() -> None:
 
 
 def test_a_caller_whose_session_is_not_in_this_store_is_not_linked(store: Store) -> None:
-    scout = Agent(Speaker("Seen."), name="scout")
+    scout = Agent(FakeProvider("Seen."), name="scout")
     assert session_of(scout, store, Caller("cli:elsewhere", "abcdef", "c1")).key.startswith("subagent:scout:")
     assert store.find_session("cli:elsewhere") is None
 
@@ -159,9 +159,9 @@ def test_a_call_that_nobody_waits_for_any_more_is_stopped_and_kept(configured: P
 
 def test_our_own_loop_says_who_calls(configured: Path, place: Path, session: Session) -> None:
     server = Server("helper", command(configured, place, "scout"), ENVIRONMENT)
-    speaker = Speaker(Line("", (tool_call("c1", "helper__scout", {"task": "Look."}),)), "Three.")
+    provider = FakeProvider(FakeReply("", (tool_call("c1", "helper__scout", {"task": "Look."}),)), "Three.")
     with Servers([server]) as servers:
-        done = run(Agent(speaker, tools=[servers]), session, "How many oaks?")
+        done = run(Agent(provider, tools=[servers]), session, "How many oaks?")
     assert done.text == "Three."
     calling, answered = session.path()[1:3]
     assert answered.message.results[0].text == "Three oaks."

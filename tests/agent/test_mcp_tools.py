@@ -19,7 +19,7 @@ from bough.agent import Agent, Limits, Stop, run
 from bough.agent.mcp import Server, Servers
 from bough.errors import ToolError
 from bough.model.values import replace
-from tests.agent.fake_provider import Line, Speaker
+from tests.agent.fake_provider import FakeProvider, FakeReply
 from tests.ports import answers, free_port
 
 SCRIPT = str(Path(__file__).with_name("mcp_server.py"))
@@ -42,8 +42,8 @@ def stuck() -> Iterator[Servers]:
 
 def ask(session: Session, servers: Servers, name: str, arguments: object, **limits: float) -> ToolResult:
     """Lets the model call one tool; what came of it."""
-    speaker = Speaker(Line("", (tool_call("c1", name, arguments),)), "I see.")
-    done = run(Agent(speaker, tools=[servers], limits=Limits(**limits)), session, "go")  # type: ignore[arg-type]
+    provider = FakeProvider(FakeReply("", (tool_call("c1", name, arguments),)), "I see.")
+    done = run(Agent(provider, tools=[servers], limits=Limits(**limits)), session, "go")  # type: ignore[arg-type]
     assert (done.status, done.text) == ("complete", "I see.")
     return next(result for node in session.path() for result in node.message.results)
 
@@ -99,7 +99,7 @@ def test_who_calls_is_nobody_elses_business(forest: Servers, session: Session) -
 
 def test_calls_to_one_server_overlap_with_each_other(forest: Servers, session: Session) -> None:
     calls = tuple(tool_call(f"c{tree}", "forest__girth", {"tree": tree}) for tree in ("oak", "elm", "ash"))
-    run(Agent(Speaker(Line("", calls), "done"), tools=[forest]), session, "go")
+    run(Agent(FakeProvider(FakeReply("", calls), "done"), tools=[forest]), session, "go")
     assert [one.text for node in session.path() for one in node.message.results] == [
         "oak: 4.1 m", "elm: 4.1 m", "ash: 4.1 m",
     ]  # fmt: skip
@@ -133,10 +133,12 @@ def test_a_server_that_dies_is_a_tool_error_with_its_last_words_and_is_started_a
     session: Session, tmp_path: Path
 ) -> None:
     die, measure = tool_call("c1", "forest__die"), tool_call("c2", "forest__girth", {"tree": "oak"})
-    speaker = Speaker(Line("", (die,)), Line("", (measure, replace(measure, call_id="c3"))), "It is back.")
+    provider = FakeProvider(
+        FakeReply("", (die,)), FakeReply("", (measure, replace(measure, call_id="c3"))), "It is back."
+    )
     with Servers([Server("forest", COMMAND, {"PROCESS": str(tmp_path / "process")})]) as servers:
         first = int((tmp_path / "process").read_text())
-        done = run(Agent(speaker, tools=[servers]), session, "go")
+        done = run(Agent(provider, tools=[servers]), session, "go")
         second = int((tmp_path / "process").read_text())
         assert (is_running(first), is_running(second)) == (False, True)
     assert not is_running(second)
@@ -150,9 +152,9 @@ def test_a_server_that_dies_is_a_tool_error_with_its_last_words_and_is_started_a
 
 
 def test_a_server_that_dies_again_at_once_is_left_alone_for_a_while(session: Session, tmp_path: Path) -> None:
-    lines = [Line("", (tool_call(f"c{number}", "forest__die"),)) for number in range(3)]
+    lines = [FakeReply("", (tool_call(f"c{number}", "forest__die"),)) for number in range(3)]
     with Servers([Server("forest", COMMAND, {"PROCESS": str(tmp_path / "process")})]) as servers:
-        done = run(Agent(Speaker(*lines, "I give up."), tools=[servers]), session, "go")
+        done = run(Agent(FakeProvider(*lines, "I give up."), tools=[servers]), session, "go")
     *_, refused = [one for node in session.path() for one in node.message.results]
     assert refused.error
     assert "'forest' is gone again; call it in" in refused.text
@@ -162,10 +164,14 @@ def test_a_server_that_dies_again_at_once_is_left_alone_for_a_while(session: Ses
 def test_a_server_that_cannot_be_started_again_says_why(session: Session, tmp_path: Path) -> None:
     program = tmp_path / "server.py"
     program.write_text(Path(SCRIPT).read_text())
-    lines = (Line("", (tool_call("c1", "forest__die"),)), Line("", (tool_call("c2", "forest__die"),)), "It is gone.")
+    lines = (
+        FakeReply("", (tool_call("c1", "forest__die"),)),
+        FakeReply("", (tool_call("c2", "forest__die"),)),
+        "It is gone.",
+    )
     with Servers([Server("forest", (sys.executable, str(program)))]) as servers:
         program.write_text("import sys; sys.exit('felled')")
-        run(Agent(Speaker(*lines), tools=[servers]), session, "go")
+        run(Agent(FakeProvider(*lines), tools=[servers]), session, "go")
     assert "felled" in [one.text for node in session.path() for one in node.message.results][-1]
 
 
@@ -188,8 +194,8 @@ def test_stopping_a_run_stops_waiting_for_a_server(stuck: Servers, session: Sess
         stop.set()
 
     threading.Thread(target=stop_when_called, daemon=True).start()
-    speaker = Speaker(Line("", (tool_call("c1", "forest__hang", {"directory": str(tmp_path)}),)))
-    done = run(Agent(speaker, tools=[stuck]), session, "go", stop=stop)
+    provider = FakeProvider(FakeReply("", (tool_call("c1", "forest__hang", {"directory": str(tmp_path)}),)))
+    done = run(Agent(provider, tools=[stuck]), session, "go", stop=stop)
     assert (done.status, done.reason) == ("interrupted", "stopped")
 
 

@@ -1,4 +1,4 @@
-"""The loop in the words of every provider: calls are read, and their results go back in a request that is valid."""
+"""The loop in every format: calls are decoded, and the request with their results is valid."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from bough import Session, formats
 from bough.agent import Agent, run, tool
 from bough.model import Json
-from tests.agent.fake_provider import Line, Speaker, Utterance
+from tests.agent.fake_provider import FakeProvider, FakeReply, FakeStream
 
 TREES = ("oak", "elm")
 
@@ -65,27 +65,27 @@ REPLIES: dict[str, list[Json]] = {
 }  # fmt: skip
 
 
-class Said(Utterance):
-    """A reply as it stands."""
+class FixedStream(FakeStream):
+    """A stream with a given reply."""
 
     def __init__(self, reply: Json) -> None:
-        super().__init__(Line("…"))
-        self._reply = reply
+        super().__init__(FakeReply("…"))
+        self._payload = reply
 
     def reply(self) -> dict[str, Json]:
-        return dict(self._reply)
+        return dict(self._payload)
 
 
-class Foreigner(Speaker):
-    """Answers in another provider's words."""
+class FormatProvider(FakeProvider):
+    """A provider that replies in a given format."""
 
     def __init__(self, format: str) -> None:
         super().__init__("…")
         self.format = format
 
-    def ask(self, messages: Json, **options: Any) -> Said:
+    def ask(self, messages: Json, **options: Any) -> FixedStream:
         self.requests.append(messages)
-        return Said(REPLIES[self.format][len(self.requests) - 1])
+        return FixedStream(REPLIES[self.format][len(self.requests) - 1])
 
 
 def girth(tree: str) -> str:
@@ -93,13 +93,13 @@ def girth(tree: str) -> str:
 
 
 @pytest.mark.parametrize("format", REPLIES)
-def test_calls_are_answered_in_the_words_of_the_provider(session: Session, format: str) -> None:
-    foreigner = Foreigner(format)
-    done = run(Agent(foreigner, tools=[tool(girth)]), session, "How thick are they?")
+def test_tool_results_are_sent_in_the_format_of_the_provider(session: Session, format: str) -> None:
+    provider = FormatProvider(format)
+    done = run(Agent(provider, tools=[tool(girth)]), session, "How thick are they?")
     assert (done.status, done.text) == ("complete", "Both thick.")
-    request = foreigner.requests[1]
+    request = provider.requests[1]
     assert formats.get(format).check(request) == []
-    said = str(request)
-    assert 0 < said.index("oak: 4.1 m") < said.index("elm: 4.1 m")
-    assert ("c2ln" in said) == (format == "anthropic")
-    assert ("c2VhbA==" in said) == (format == "openai.responses")
+    text = str(request)
+    assert 0 < text.index("oak: 4.1 m") < text.index("elm: 4.1 m")
+    assert ("c2ln" in text) == (format == "anthropic")
+    assert ("c2VhbA==" in text) == (format == "openai.responses")
