@@ -125,8 +125,8 @@ class Session:
         Use it in a `with` block. Without a message the input is an empty one. `resume` takes up a turn that did not
         complete, by its id. A session that is in another turn is waited for; then this raises `Busy`, or forks the
         session if `busy="fork"`. With an idempotency key that was completed before, the turn is `repeated` and adds
-        nothing. A digest of the instructions is kept, and their text if `keep_instructions`. `spent` is what the
-        turn has cost before it began.
+        nothing; with other words, this raises `Conflict`. A digest of the instructions is kept, and their text if
+        `keep_instructions`. `spent` is what the turn has cost before it began.
         """
         kept = {"instructions": instructions} if instructions is not None and keep_instructions else {}
         details = TurnDetails(
@@ -159,7 +159,8 @@ class Session:
         """Appends a complete turn in one transaction; the ids of its messages.
 
         With `after`, only if the session still stands at that message: otherwise `Conflict`. Raises `Busy` when another
-        turn stays open for longer than `wait`, and `Invalid` for a turn that ends with the user's words.
+        turn stays open for longer than `wait`, and `Invalid` for a turn that ends with the user's words. With an
+        idempotency key that was saved before it adds nothing, or raises `Conflict` when the messages differ.
         """
         db, entries = self.store.db, self.store.prepare(messages, self.label)
         details = TurnDetails(model, provider, request_id, instructions=instructions, metadata=metadata or {})

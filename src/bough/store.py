@@ -15,6 +15,7 @@ from bough.db import Database, Row, StrPath
 from bough.db.rows import ExternalRow
 from bough.errors import Busy, Corrupt, Invalid, NotFound, Refused
 from bough.model import (
+    ROLES,
     ExternalName,
     Finding,
     Headline,
@@ -29,18 +30,21 @@ from bough.model import (
     TrashEntry,
     TurnInfo,
 )
+from bough.model.arguments import at_least, one_of
 from bough.model.ids import AFTER_ALL, check_id, names
 from bough.model.keys import parse_key
+from bough.model.nodes import STATUSES
+from bough.model.times import micros, span
 from bough.model.tree import Tree, grow
 from bough.session import Session
 from bough.storage import leases, lookup, outline, search, sessions, trash
 from bough.storage.messages import BeforeSave, Entry, Saved, admit, insert, prepare
 
 if TYPE_CHECKING:
-    from datetime import timedelta
     from typing import Self
 
     from bough.model.imported import Archive, Conversation, ImportResult
+    from bough.model.times import Span, Time
     from bough.protocols import Progress
     from bough.storage.copy import Copied
 
@@ -81,13 +85,14 @@ class Store:
     def save_messages(self, saves: Sequence[Save]) -> list[str]:
         """Saves all of them or none; their ids, in the same order.
 
-        Raises `NotFound` for an unknown parent, and `Invalid` for a parent that comes after its child or for a message
-        that cannot be stored.
+        Raises `NotFound` for an unknown parent, and `Invalid` for a parent that comes after its child, or for a message
+        or a time that cannot be stored.
         """
         entries = self.prepare([save.message for save in saves])
         indexes = {id(save): index for index, save in enumerate(saves)}
         for index, (save, entry) in enumerate(zip(saves, entries, strict=True)):
-            entry.label, entry.created_at = save.label, save.created_at
+            entry.label, made = save.label, save.created_at
+            entry.created_at = made if made is None or isinstance(made, int) else micros(made, "created_at")
             entry.after = indexes.get(id(save.parent_id), index) if isinstance(save.parent_id, Save) else None
             if entry.after is not None and entry.after >= index:
                 raise Invalid("A parent must come before its child in the same call; nothing was saved.")
@@ -111,9 +116,12 @@ class Store:
         return [found[full[numbers[id]]] for id in ids]
 
     def list_messages(self, offset: int = 0, limit: int | None = None, ascending: bool = False) -> Iterator[Node]:
-        """Every message, the newest first, or the oldest with `ascending`. A few are in memory at a time."""
-        if offset < 0 or (limit is not None and limit < 0):
-            raise Invalid("offset and limit are not negative.")
+        """Every message, the newest first, or the oldest with `ascending`. A few are in memory at a time.
+
+        Raises `Invalid` for a negative `offset` or `limit`.
+        """
+        at_least("offset", offset, 0)
+        at_least("limit", limit, 0)
         return self._pages(offset, EVERYTHING if limit is None else limit, ascending)
 
     def delete_messages(self, ids: Sequence[str], recursive: bool = False, *, keep: bool = True) -> None:
@@ -165,10 +173,9 @@ class Store:
         """As `forest`, with the first words of each message only; of the most recently active trees with `limit`.
 
         With `whole` it is the tree that the message stands in. Without `subagents`, what their runs began is left out.
-        Raises `NotFound`.
+        Raises `NotFound`, and `Invalid` for a `limit` below 1.
         """
-        if limit is not None and limit < 1:
-            raise Invalid("limit is at least 1.")
+        at_least("limit", limit, 1)
         with self.db.reading():
             if id is None:
                 roots = outline.recent_roots(self.db, limit, subagents)
@@ -278,8 +285,11 @@ class Store:
     ) -> list[SessionInfo]:
         """The sessions, the most recently used first. `before` is the `cursor` of the last one already seen.
 
-        Without `delegates`, those in which a subagent works are left out, whoever called it.
+        Without `delegates`, those in which a subagent works are left out, whoever called it. Raises `NotFound` for an
+        unknown parent, and `Invalid` for a negative `limit`.
         """
+        at_least("limit", limit, 0)
+        lookup.check_session(self.db, parent)
         rows = self.db.rows(
             "sessions",
             EVERYTHING if before is None else before,
@@ -300,7 +310,10 @@ class Store:
     def turns(
         self, session: str | None = None, *, status: str | None = None, limit: int | None = None
     ) -> list[TurnInfo]:
-        """Turns, the newest first."""
+        """Turns, the newest first. Raises `NotFound` for an unknown session, `Invalid` for an unknown status."""
+        one_of("status", status, STATUSES)
+        at_least("limit", limit, 0)
+        lookup.check_session(self.db, session)
         limit = EVERYTHING if limit is None else limit
         return [codec.turn_info(row) for row in self.db.rows("turns", session, status, EVERYTHING, limit)]
 
@@ -330,6 +343,7 @@ class Store:
         self, session: str | None = None, *, by: Literal["session", "model", "day"] | None = None
     ) -> list[Totals]:
         """Tokens and cost: one total, or one for each session, model or day."""
+        lookup.check_session(self.db, session)
         if by == "session":
             return [codec.totals(row) for row in self.db.rows("usage_by_session")]
         return [codec.totals(row) for row in self.db.rows(f"usage_by_{by}" if by else "usage_total", session)]
@@ -395,8 +409,8 @@ class Store:
         channel: str | None = None,
         role: str | None = None,
         label: str | None = None,
-        since: int | None = None,
-        until: int | None = None,
+        since: Time | None = None,
+        until: Time | None = None,
         order: Literal["newest", "best"] = "newest",
         limit: int = 20,
         offset: int = 0,
@@ -405,18 +419,27 @@ class Store:
     ) -> list[Hit]:
         """The messages that have all of these words. Signs in them mean themselves, unless `syntax` asks for a query.
 
-        `session` finds what is on the path of a session. `paths` adds the ids from the root to each hit. A store that
-        cannot be written finds what was indexed before; `index()` says whether that is everything.
+        `session` finds what is on the path of a session and what its turns added, and is then the session of each
+        hit. `paths` adds the ids from the root to each hit. A store that cannot be written finds what was indexed
+        before; `index()` says whether that is everything.
+
+        Raises `NotFound` for an unknown session, and `Invalid` for any other filter with a value that it cannot have.
         """
+        one_of("role", role, ROLES)
+        one_of("order", order, ("newest", "best"))
+        at_least("limit", limit, 0)
+        at_least("offset", offset, 0)
+        times = None if since is None else micros(since, "since"), None if until is None else micros(until, "until")
+        lookup.check_session(self.db, session)
         self.index()
         asked = words if syntax else search.quote(words)
         if asked is None:
             return []
         query = self.db.query(asked)
-        filters = (role, column(label), since, until, channel, session, limit, offset)
+        filters = (role, column(label), *times, channel, session, limit, offset)
         with self.db.reading():
             rows = self.db.rows("search_newest" if order == "newest" else "search_ranked", query, *filters)
-            return search.hits(self.db, [n for (n,) in rows], words, paths, self.load)
+            return search.hits(self.db, [n for (n,) in rows], words, session, paths, self.load)
 
     def index(self, progress: Progress | None = None) -> bool:
         """Brings the search index up to date; says whether it is. A search does this by itself.
@@ -452,15 +475,23 @@ class Store:
 
         return self.write(work)
 
-    def purge(self, older_than: timedelta | float = 0) -> int:
-        """Removes for good what was deleted longer ago than this (in seconds); says how many entries."""
-        return self.write(lambda now: trash.purge(self.db, now - microseconds(older_than) + 1))
+    def purge(self, older_than: Span = 0) -> int:
+        """Removes for good what was deleted longer ago than this (seconds or a timedelta); the number of entries.
 
-    def clean(self, older_than: timedelta | float, dry_run: bool = True) -> list[SessionInfo]:
-        """The sessions not used for this long (in seconds). They go to the trash only if `dry_run` is False."""
+        Raises `Invalid` for a negative span.
+        """
+        older = span(older_than, "older_than")
+        return self.write(lambda now: trash.purge(self.db, now - older + 1))
+
+    def clean(self, older_than: Span, dry_run: bool = True) -> list[SessionInfo]:
+        """The sessions not used for this long (seconds or a timedelta).
+
+        They go to the trash only if `dry_run` is False. Raises `Invalid` for a negative span.
+        """
+        older = span(older_than, "older_than")
 
         def work(now: int) -> list[SessionInfo]:
-            idle = sessions.idle(self.db, now - microseconds(older_than), now)
+            idle = sessions.idle(self.db, now - older, now)
             for info in idle if not dry_run else ():
                 sessions.delete(self.db, info.key, now, keep=True)
             return idle
@@ -511,6 +542,7 @@ class Store:
 
     def load_path(self, statement: str, name: str, last: int | None) -> list[Node]:
         """The load path: one statement, from the root to a message or to where a session stands."""
+        at_least("last", last, 0)
         with self.db.reading(), decode.gc_paused():
             rows = self.db.rows(statement, name, EVERYTHING if last is None else last)
             path = self.load(rows)
@@ -534,7 +566,3 @@ class Store:
                 raise Corrupt("The list of messages does not go on; the file is damaged. Run verify().")
             at, offset, limit = end, 0, limit - len(page)
             yield from page
-
-
-def microseconds(span: timedelta | float) -> int:
-    return int((span if isinstance(span, (int, float)) else span.total_seconds()) * 1_000_000)

@@ -91,7 +91,7 @@ def test_tool_calls_results_thinking_and_file_names_are_found(store: Store) -> N
 
 
 def test_filters_narrow_the_search(connect: Callable[..., Any]) -> None:
-    clock = iter(range(1_000, 10**9, 1_000))
+    clock = iter(range(10**15, 10**16, 1_000))
     with connect(clock=lambda: next(clock)) as store:
         one, other = store.session("cli:one"), store.session("telegram:2")
         talk(one, "apple")
@@ -106,7 +106,6 @@ def test_filters_narrow_the_search(connect: Callable[..., Any]) -> None:
         assert found(store, "apple", since=moment) == ["APPLE PIE", "apple pie"]
         assert found(store, "apple", until=moment) == ["APPLE", "apple"]
         assert found(store, "apple", limit=1, offset=1) == ["apple pie"]
-        assert found(store, "apple", session="nosuch") == []
 
 
 def test_a_session_finds_what_it_shares_with_the_one_it_was_forked_from(store: Store) -> None:
@@ -115,6 +114,21 @@ def test_a_session_finds_what_it_shares_with_the_one_it_was_forked_from(store: S
     fork = session.fork(at=session.path()[1].id)
     assert found(store, "apple", session=fork.key) == ["APPLE", "apple"]
     assert found(store, "pear", session=fork.key) == []
+
+
+def test_the_session_of_a_hit_is_the_session_that_finds_it(store: Store) -> None:
+    session = store.session("s")
+    talk(session, "apple", "pear")
+    fork = session.fork(at=session.path()[1].id)
+    session.rewind(turns=2)
+    talk(fork, "apple cake")
+    for hit in store.search("apple") + store.search("pear"):
+        assert hit.session is not None
+        assert hit.node.id in {same.node.id for same in store.search("apple", session=hit.session)} | {
+            same.node.id for same in store.search("pear", session=hit.session)
+        }
+    assert {hit.session for hit in store.search("apple", session=fork.key)} == {fork.key}
+    assert found(store, "apple", session="s") == ["APPLE", "apple"]  # what it left is its own still
 
 
 @pytest.mark.parametrize(

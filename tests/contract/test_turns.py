@@ -208,6 +208,28 @@ def test_an_idempotency_key_makes_a_turn_once(store: Store) -> None:
     assert other.save_turn([assistant("a")], idempotency_key="k1") != once
 
 
+def test_an_idempotency_key_with_other_messages_is_a_conflict(store: Store) -> None:
+    session = store.session("s")
+    before = session.save_turn([user("before"), assistant("b")])
+    once = session.save_turn([user("q"), assistant("a")], idempotency_key="k")
+    others = [
+        [user("DIFFERENT"), assistant("a")],
+        [user("q"), assistant("other")],
+        [user("q"), assistant("a"), assistant("more")],
+        [assistant("a")],
+    ]
+    for messages in others:
+        with pytest.raises(Conflict, match="idempotency key 'k' and other messages; nothing was saved"):
+            session.save_turn(messages, idempotency_key="k")
+    with pytest.raises(Conflict, match="idempotency key 'k'"):
+        session.turn("DIFFERENT", idempotency_key="k")
+    assert [node.id for node in session.path()] == before + once
+    with session.turn("q", idempotency_key="k", wait=0) as turn:
+        assert turn.repeated
+    session.save_turn([user("later"), assistant("l")])
+    assert session.save_turn([user("q"), assistant("a")], idempotency_key="k") == once
+
+
 def test_a_try_that_failed_gives_its_idempotency_key_up(store: Store) -> None:
     session = store.session("s")
     with pytest.raises(RuntimeError):
@@ -277,7 +299,8 @@ def test_totals_are_by_session_model_and_day(connect: Callable[..., Any]) -> Non
         assert all(t.name and t.name.startswith("1970-01-") for t in days)
         assert sum(t.turns for t in days) == 3
         assert store.session("a").usage().usage.input_tokens == 3
-        assert store.usage("nosuch")[0].turns == 0
+        with pytest.raises(NotFound):
+            store.usage("nosuch")
 
 
 def test_recording_a_dialog_stores_only_what_is_new(store: Store) -> None:

@@ -9,6 +9,7 @@ from bough.context.fit import Context, Counter, Window, fit, fit_window, limit_f
 from bough.db import Database
 from bough.formats.types import Format
 from bough.model import Node
+from bough.model.arguments import at_least
 from bough.model.values import replace, value
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ def context_at(
     strict: bool = False,
 ) -> Context:
     """Build the request for the path that ends at row `head`. Raises `Invalid` and `FormatError`, as `fit` does."""
+    at_least("budget", budget, 1)
+    at_least("reserve", reserve, 0)
     if budget is None and model is not None:
         from bough.prices import window_of
 

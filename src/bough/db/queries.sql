@@ -63,7 +63,8 @@ CAST(sum(t.cached_tokens) AS bigint), CAST(sum(t.reasoning_tokens) AS bigint), s
 AND (m.created_at >= ?4 OR ?4 IS NULL) AND (m.created_at < ?5 OR ?5 IS NULL)
 AND (?6 IS NULL OR m.turn IN (SELECT t.n FROM turns t JOIN sessions s ON s.n = t.session WHERE s.channel = ?6))
 AND (?7 IS NULL OR m.n IN (
-    WITH RECURSIVE walk (n) AS (SELECT head FROM sessions WHERE key = ?7 {walk}) SELECT n FROM walk))
+    WITH RECURSIVE walk (n) AS (SELECT head FROM sessions WHERE key = ?7 {walk}) SELECT n FROM walk)
+    OR m.turn IN (SELECT t.n FROM turns t JOIN sessions s ON s.n = t.session WHERE s.key = ?7))
 
 -- The load path ------------------------------------------------------------------------------------------------------
 

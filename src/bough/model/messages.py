@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from bough.model.blocks import Block, Json, Media, Other, Part, Text, ToolCall, ToolResult, blocks_of
 from bough.model.values import value
+
+if TYPE_CHECKING:
+    from bough.model.times import Time
 
 Role: TypeAlias = Literal["user", "assistant", "tool_result", "system"]
 
@@ -40,13 +43,14 @@ class Message:
 class Save:
     """A message to save. `parent_id` is an id, or an earlier `Save` of the same call; None starts a new tree.
 
-    `created_at` (microseconds) is for imported history; a time in the future, or not after the parent's, is corrected.
+    `created_at` (microseconds or a datetime) is for imported history. A time in the future, or not after the parent's,
+    is corrected.
     """
 
     message: Message
     parent_id: str | Save | None = None
     label: str | None = None
-    created_at: int | None = None
+    created_at: Time | None = None
 
     __eq__ = object.__eq__
     __hash__ = object.__hash__

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from bough.model.blocks import Json
 from bough.model.messages import Message, Role
@@ -12,6 +12,8 @@ from bough.model.values import value
 Kind: TypeAlias = Literal["message", "summary"]
 
 Status: TypeAlias = Literal["running", "complete", "interrupted", "failed"]
+
+STATUSES: tuple[Status, ...] = get_args(Status)
 
 
 @value
@@ -130,7 +132,10 @@ class ExternalName:
 
 @value
 class Hit:
-    """A message that a search found, with the words around the first match and the session whose turn said it."""
+    """A message that a search found, with the words around the first match, and its session.
+
+    That is the session that was searched, or, in a search of all, the one whose turn added the message.
+    """
 
     node: Node
     snippet: str

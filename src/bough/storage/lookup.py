@@ -110,6 +110,12 @@ def session_number(db: Database, key: str) -> int | None:
     return _number_in(db.row("session_number", key))
 
 
+def check_session(db: Database, key: str | None) -> None:
+    """Raises `NotFound` if there is no session with this key; None is any session."""
+    if key is not None and session_number(db, key) is None:
+        raise NotFound(f"There is no session {key!r:.80}.")
+
+
 def _number_in(row: Row | None) -> int | None:
     """The only column of a row, if there is a row."""
     return None if row is None else int(*row)

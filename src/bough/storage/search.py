@@ -168,8 +168,8 @@ def _entries(db: Database, rows: Sequence[Row]) -> list[tuple[int, Value]]:
     return [(n, db.words(text)) for n, text in texts if text]
 
 
-def hits(db: Database, numbers: list[int], words: str, paths: bool, load: Load) -> list[Hit]:
-    """The hits for these messages, in this order, with snippets."""
+def hits(db: Database, numbers: list[int], words: str, session: str | None, paths: bool, load: Load) -> list[Hit]:
+    """The hits for these messages, in this order, with snippets. Their session is the one that was searched, if any."""
     rows = db.rows("nodes", json_list(numbers))
     turn_of = {head[N]: head[TURN] for head in split_rows(rows)[0]}
     node_of = dict(zip(turn_of, load(rows), strict=True))
@@ -178,7 +178,12 @@ def hits(db: Database, numbers: list[int], words: str, paths: bool, load: Load) 
     for n, id_ in db.rows("paths", json_list(numbers)) if paths else ():
         path_of.setdefault(n, []).append(id_)
     return [
-        Hit(node, snippet(words_of(node.message), words), session_of.get(turn_of[n]), tuple(path_of.get(n, ())))
+        Hit(
+            node,
+            snippet(words_of(node.message), words),
+            session or session_of.get(turn_of[n]),
+            tuple(path_of.get(n, ())),
+        )
         for n in numbers
         if (node := node_of.get(n))
     ]

@@ -7,11 +7,11 @@ does not complete stays as a side branch.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from bough.codec import column, json_text, turn_info
-from bough.codec.digest import short_hash
+from bough.codec.digest import link, short_hash
 from bough.db import Database
 from bough.db.rows import TurnRow
 from bough.errors import Conflict, Invalid, NotFound, Refused
@@ -113,6 +113,7 @@ def open_turn(
     """Stores the input of a turn, and gives the lease of the session to it."""
     session = unleased(db, key, now, ids_for([entry]))
     if idempotency_key is not None and (done := completed(db, session.n, idempotency_key)):
+        check_repeated(db, done, [entry], done, idempotency_key)
         return _load(db, done, session.n, owner, repeated=True)
     entry.parent = session.head
     saved = insert(db, [entry], now, turn=0, point=session.insert_point)
@@ -206,6 +207,7 @@ def save_turn(
         )
     session = unleased(db, key, now, ids_for(entries))
     if idempotency_key is not None and (done := completed(db, session.n, idempotency_key)):
+        check_repeated(db, done, entries, None, idempotency_key)
         return turn_ids(db, done)
     if after is not None and after != session.head:
         raise Conflict(f"Session {key!r} has moved on since then; nothing was saved. Fork, or read it again.")
@@ -227,6 +229,21 @@ def completed(db: Database, session: int, idempotency_key: str) -> int | None:
         return int(turn)
     db.run("drop_idempotency_key", turn)
     return None
+
+
+def check_repeated(db: Database, turn: int, entries: Sequence[Entry], last: int | None, idempotency_key: str) -> None:
+    """Compares messages with those of a stored turn, up to `last` or to its end. Raises `Conflict` if they differ."""
+    span = lookup.span(db, turn)
+    assert span is not None
+    before, stored = lookup.header(db, span.parent), lookup.header(db, span.last if last is None else last)
+    digest = before.digest if before else b""
+    for entry in entries:
+        digest = link(digest, entry.draft.digest_input)
+    if stored is None or stored.digest != digest:
+        raise Conflict(
+            f"Turn {lookup.id_of(db, turn)!r} has the idempotency key {idempotency_key!r:.80} and other messages; "
+            "nothing was saved. Use another key for another turn."
+        )
 
 
 def turn_ids(db: Database, turn: int) -> list[str]:

@@ -27,7 +27,7 @@ from bough.model.times import iso
 @click.argument("words", metavar="WORDS...", nargs=-1, required=True)
 @limit_option(20)
 @click.option("--offset", metavar="N", type=click.IntRange(min=0), default=0, help="Skip the first N.")
-@click.option("--session", metavar="NAME", type=SESSION, help="Only on the path of this session.")
+@click.option("--session", metavar="NAME", type=SESSION, help="Only messages of this session.")
 @click.option("--channel", metavar="NAME", help="Only in this channel: cli, discord, telegram …")
 @click.option("--role", type=click.Choice(list(ROLES)), help="Only messages of this role.")
 @click.option("--label", metavar="TEXT", help="Only messages with this label.")

@@ -1394,7 +1394,8 @@ WHERE f.words @@ CAST($2 AS tsquery) AND (m.role = $3 OR $3 IS NULL) AND (m.labe
     ON s.n = t.session WHERE s.channel = $7)) AND (CAST($8 AS text) IS NULL OR m.n IN ( WITH RECURSIVE walk (n) AS
     (SELECT head FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE key = $8 UNION ALL SELECT
     m.parent FROM walk JOIN LATERAL (SELECT * FROM bough.messages m WHERE m.namespace = $1 AND m.n = walk.n OFFSET 0) m
-    ON true WHERE m.parent < walk.n) SELECT n FROM walk))
+    ON true WHERE m.parent < walk.n) SELECT n FROM walk) OR m.turn IN (SELECT t.n FROM (SELECT * FROM bough.turns WHERE
+    namespace = $1) t JOIN (SELECT * FROM bough.sessions WHERE namespace = $1) s ON s.n = t.session WHERE s.key = $8))
 ORDER BY f.message DESC LIMIT $9 OFFSET $10
 
 -- name: search_ranked
@@ -1407,5 +1408,6 @@ WHERE f.words @@ CAST($2 AS tsquery) AND (m.role = $3 OR $3 IS NULL) AND (m.labe
     ON s.n = t.session WHERE s.channel = $7)) AND (CAST($8 AS text) IS NULL OR m.n IN ( WITH RECURSIVE walk (n) AS
     (SELECT head FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE key = $8 UNION ALL SELECT
     m.parent FROM walk JOIN LATERAL (SELECT * FROM bough.messages m WHERE m.namespace = $1 AND m.n = walk.n OFFSET 0) m
-    ON true WHERE m.parent < walk.n) SELECT n FROM walk))
+    ON true WHERE m.parent < walk.n) SELECT n FROM walk) OR m.turn IN (SELECT t.n FROM (SELECT * FROM bough.turns WHERE
+    namespace = $1) t JOIN (SELECT * FROM bough.sessions WHERE namespace = $1) s ON s.n = t.session WHERE s.key = $8))
 ORDER BY ts_rank(f.words, CAST($2 AS tsquery)) DESC, f.message DESC LIMIT $9 OFFSET $10
