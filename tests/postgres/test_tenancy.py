@@ -18,6 +18,7 @@ from bough.db.postgres.schema import TABLES
 from bough.db.postgres.tenancy import confine, distribute
 
 PASSWORD = "of a tenant"
+VIEWS = "bough_messages", "bough_turns", "bough_sessions"
 
 
 def as_role(url: str, role: str) -> str:
@@ -136,6 +137,19 @@ def test_sql_by_hand_shows_a_confined_role_nothing_of_another(
 def owner(postgres: str) -> str:
     with psycopg.connect(postgres) as admin:
         return admin.info.user
+
+
+def test_the_views_show_a_confined_role_its_own_namespace(postgres: str, namespace: str, other: str, role: str) -> None:
+    confine(postgres, role, namespace)
+    with bough.connect(postgres, namespace=namespace) as store:
+        say(store, "mine")
+    with psycopg.connect(as_role(postgres, role), autocommit=True) as hand:
+        for view in map(sql.Identifier, VIEWS):
+            count = sql.SQL("SELECT count(*) > 0 FROM bough.{}").format(view)
+            hand.execute("SELECT set_config('bough.namespace', %s, false)", [other])
+            assert hand.execute(count).fetchone() == (False,)
+            hand.execute("SELECT set_config('bough.namespace', %s, false)", [namespace])
+            assert hand.execute(count).fetchone() == (True,)
 
 
 def test_a_confined_role_cannot_give_its_rows_to_another(postgres: str, namespace: str, other: str, role: str) -> None:

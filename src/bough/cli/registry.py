@@ -28,6 +28,7 @@ COMMANDS = {
     "show": ("show", "Print the dialog up to a message, or of a session."),
     "search": ("search", "Search all messages by words."),
     "sessions": ("sessions", "List sessions."),
+    "sql": ("sql", "Read the store with SQL."),
     "stats": ("stats", "Show tokens and cost, by model, day and session."),
     "fork": ("fork", "Create a session that continues from any message."),
     "title": ("title", "Give a conversation a title."),

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from bough.db.rows import TABLES
 
@@ -26,6 +26,13 @@ HERE = os.path.dirname(__file__)
 PATIENCE = 10.0
 """Seconds that a write waits for others."""
 NAMESPACE = "default"
+
+
+class Selected(NamedTuple):
+    """The result of a statement that a person wrote."""
+
+    columns: list[str]
+    rows: Iterator[Row]
 
 
 class Database(Protocol):
@@ -79,6 +86,13 @@ class Database(Protocol):
 
     def query(self, text: str) -> Value:
         """The value that the search index takes for a query in the syntax of FTS5."""
+
+    def select(self, sql: str, functions: Mapping[str, Callable[..., Value]]) -> AbstractContextManager[Selected]:
+        """Runs one statement that a person wrote and that only reads.
+
+        In a file it can call `functions`, with one or two arguments. Raises `Invalid` for a statement
+        that the engine does not understand, and `Refused` for one that writes.
+        """
 
     def check(self) -> list[str]:
         """The problems that the engine itself finds."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import threading
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 import psycopg
 
-from bough.db import NAMESPACE, PATIENCE, Row, StrPath, Value, fork_safety
+from bough.db import NAMESPACE, PATIENCE, Row, Selected, StrPath, Value, fork_safety
 from bough.db.postgres import fulltext
 from bough.db.postgres.errors import is_lost
 from bough.db.postgres.pool import Connection
@@ -214,6 +214,14 @@ class PostgreSQL:
 
     def query(self, text: str) -> str:
         return fulltext.query(text)
+
+    @contextmanager
+    def select(self, sql: str, functions: Mapping[str, Callable[..., Value]]) -> Iterator[Selected]:
+        from bough.db.postgres.select import select
+
+        with self._server.translate_errors(), self._server.pool.connection() as connection:
+            selected = select(self._transaction(connection), connection, sql, functions)
+        yield selected
 
     def check(self) -> list[str]:
         with self._server.translate_errors():

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Literal, TypeVar
 
 import apsw
 
-from bough.db import PATIENCE, Row, StrPath, Value, fork_safety, read_statements
+from bough.db import PATIENCE, Row, Selected, StrPath, Value, fork_safety, read_statements
 from bough.db.sqlite.errors import DRIVER, translate, translate_errors
 from bough.db.sqlite.files import (
     check_directory,
@@ -175,6 +175,17 @@ class SQLite:
 
     def query(self, text: str) -> str:
         return text
+
+    def select(self, sql: str, functions: Mapping[str, Callable[..., Value]]) -> AbstractContextManager[Selected]:
+        from bough.db.sqlite.select import select
+
+        with translate_errors(self.path):
+            reader = self._reader()
+        return select(reader, self.path, sql, functions)
+
+    def _reader(self) -> apsw.Connection:
+        """Opens another connection, which can only read."""
+        return self._open_for_reading()
 
     def check(self) -> list[str]:
         with self._mutex, translate_errors(self.path):

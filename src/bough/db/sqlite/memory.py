@@ -27,6 +27,11 @@ class Memory(SQLite):
             set_pragmas(self._connection)
         return self._connection
 
+    def _reader(self) -> apsw.Connection:
+        copy = apsw.Connection(NAME)
+        copy.deserialize("main", self._use().serialize("main"))
+        return copy
+
     def _is_replaced(self) -> bool:
         return False
 
