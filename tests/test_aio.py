@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import subprocess
+import sys
 from pathlib import Path
 
 import apsw
@@ -15,9 +17,86 @@ from bough import Session, Store, Turn, aio, assistant, user
 
 def test_every_verb_is_there() -> None:
     for sync, facade in ((Store, aio.AsyncStore), (Session, aio.AsyncSession), (Turn, aio.AsyncTurn)):
-        inside = {"write", "prepare", "load", "load_path", "end_with", "last"}
-        verbs = {name for name, member in vars(sync).items() if not name.startswith("_") and callable(member)} - inside
-        assert verbs <= set(dir(facade)), f"{facade.__name__} lacks {verbs - set(dir(facade))}"
+        inside = {"write", "prepare", "load", "load_path", "end_with"}
+        names = {name for name in vars(sync) if not name.startswith("_")} - inside
+        assert names <= set(dir(facade)), f"{facade.__name__} lacks {names - set(dir(facade))}"
+
+
+def test_what_is_a_property_or_a_method_is_the_same_in_both() -> None:
+    for sync, facade in ((Store, aio.AsyncStore), (Session, aio.AsyncSession), (Turn, aio.AsyncTurn)):
+        for name, member in vars(sync).items():
+            other = getattr(facade, name, None)
+            if not name.startswith("_") and other is not None:
+                assert isinstance(member, property) == isinstance(other, property), f"{facade.__name__}.{name}"
+                if inspect.isfunction(member):
+                    ours, theirs = inspect.signature(other), inspect.signature(member)
+                    assert list(ours.parameters) == list(theirs.parameters), f"{facade.__name__}.{name}"
+
+
+def test_properties_that_read_the_store_are_awaited(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with await aio.connect(tmp_path / "a.db") as store:
+            session = await store.session("s")
+            assert await session.head is None
+            async with session.turn("question") as turn:
+                (reply,) = await turn.add(assistant("answer"))
+                assert await turn.last == reply
+                assert (await turn.info).status == "running"
+            assert await session.head == (await session.info).head_id == reply
+
+    asyncio.run(run())
+
+
+PROGRAM = """
+from bough import Node, aio, assistant
+
+async def right(store: aio.AsyncStore) -> list[Node]:
+    session = await store.session("s", title="t", model="m")
+    async with session.turn("q", idempotency_key="k", wait=1, busy="fork") as turn:
+        ids: list[str] = await turn.add(assistant("a"), model="m")
+    head: str | None = await session.head
+    await session.save_turn([assistant("a")], after=head, wait=0)
+    fork: aio.AsyncSession = await session.fork(at=ids[0])
+    async for node in store.list_messages(limit=1):
+        print(node.id)
+    return await fork.path(last=1)
+
+async def wrong(session: aio.AsyncSession, store: aio.AsyncStore) -> None:
+    await aio.connect(namespac="n")
+    await store.session("s", titel="t")
+    session.turn("q", idempotencykey="k")
+    await session.save_turn([assistant("a")], mdoel="m")
+    await session.delegate("a", owm=True)
+    await store.search("q", sicne=0)
+    store.list_messages(limt=1)
+    await store.turns(limit="all")
+"""
+
+
+def test_a_misspelled_keyword_fails_the_type_check(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM)
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path), str(tmp_path / "program.py")]
+    found = subprocess.run(mypy, capture_output=True, text=True, check=False, cwd=Path(bough.__file__).parents[2])
+    lines = PROGRAM.splitlines()
+    begin = next(number for number, line in enumerate(lines, 1) if "def wrong" in line)
+    wrong = [int(line.split(":")[1]) for line in found.stdout.splitlines() if ": error:" in line]
+    assert wrong == list(range(begin + 1, len(lines) + 1)), found.stdout
+
+
+def test_a_misspelled_keyword_is_a_type_error(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with await aio.connect(tmp_path / "a.db") as store:
+            session = await store.session("s")
+            with pytest.raises(TypeError, match="titel"):
+                await store.session("s", titel="t")  # type: ignore[call-arg]
+            with pytest.raises(TypeError, match="mdoel"):
+                await session.save_turn([assistant("a")], mdoel="m")  # type: ignore[call-arg]
+            with pytest.raises(TypeError, match="idempotencykey"):
+                async with session.turn("q", idempotencykey="k"):  # type: ignore[call-arg]
+                    pass
+            assert await session.path() == []
+
+    asyncio.run(run())
 
 
 def test_a_cancelled_turn_is_interrupted_and_frees_the_session(tmp_path: Path) -> None:

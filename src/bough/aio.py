@@ -1,7 +1,8 @@
-"""The same verbs, awaitable.
+"""The awaitable form of `Store`, `Session`, `Turn` and `Recorder`, with the same names, parameters and types.
 
-Meaning is written once, in the synchronous classes. Each verb here is one hop to a thread, so no transaction spans an
-`await`, and a cancelled save lands whole or not at all: the thread behind it is not stopped.
+Each method runs its synchronous counterpart in a thread, so no transaction spans an `await`, and a save that is
+cancelled is stored whole or not at all: its thread is not stopped. What is a property there and reads the store is
+awaited without a call: `await session.head`.
 """
 
 from __future__ import annotations
@@ -9,14 +10,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
+from functools import partial, update_wrapper
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from bough import engines, session, store
-from bough.db import StrPath
+from bough import engines
 from bough.errors import Busy
-from bough.model import ExternalName, Message, Node, SessionInfo, Status, TurnInfo
+from bough.model import Message, SessionInfo, Status, TurnInfo
 from bough.recorder import Item, Kept, save_dialog
+from bough.session import WAIT, Session
 from bough.storage import leases
+from bough.store import PAGE, Store
 from bough.turn import Turn
 
 if TYPE_CHECKING:
@@ -29,37 +33,101 @@ R = TypeVar("R")
 
 
 class _Facade:
-    """Holds a synchronous object and the threads that its verbs run in."""
+    """Holds a synchronous object and the threads that its methods run in."""
 
     def __init__(self, sync: Any, threads: ThreadPoolExecutor) -> None:
         self.sync = sync
         self._threads = threads
 
-    async def _hop(self, verb: Callable[..., R], *args: Any, **kwargs: Any) -> R:
+    async def _hop(self, verb: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: verb(*args, **kwargs))
 
 
+# Each of these takes a synchronous method and keeps its parameters, so that a type checker sees them.
+
+
 def hop(verb: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]:
-    """The awaitable form of a synchronous verb."""
+    """The awaitable form of a method."""
 
     async def awaitable(self: _Facade, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return await self._hop(verb, self.sync, *args, **kwargs)
+        return await self._hop(partial(verb, self.sync), *args, **kwargs)
 
-    awaitable.__name__, awaitable.__doc__ = verb.__name__, verb.__doc__
-    return awaitable
+    return update_wrapper(awaitable, verb)
 
 
-async def connect(where: StrPath | None = None, **options: Any) -> AsyncStore:
-    """Opens a store; as `bough.connect`."""
-    opened = await asyncio.to_thread(engines.connect, where, **options)
-    opened.reads_ahead = True  # in the thread, and not in the event loop when somebody looks
-    return AsyncStore(opened, ThreadPoolExecutor(opened.db.concurrency, "bough"))
+def hop_to_session(
+    verb: Callable[Concatenate[Any, P], Session],
+) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, AsyncSession]]:
+    """The awaitable form of a method that returns a session."""
+
+    async def awaitable(self: _Facade, /, *args: P.args, **kwargs: P.kwargs) -> AsyncSession:
+        return AsyncSession(await self._hop(partial(verb, self.sync), *args, **kwargs), self._threads)
+
+    return update_wrapper(awaitable, verb)
+
+
+def hop_when_free(verb: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]:
+    """The awaitable form of a method with the parameter `wait`: it waits for a busy session without a thread."""
+
+    async def awaitable(self: _Facade, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        wait: Any = kwargs.pop("wait", WAIT)
+        once: Callable[..., R] = partial(verb, self.sync, *args, **kwargs)
+        return await retry(lambda: self._hop(once, wait=0), wait)
+
+    return update_wrapper(awaitable, verb)
+
+
+def hop_to_turn(verb: Callable[Concatenate[Any, P], Turn]) -> Callable[Concatenate[Any, P], AsyncTurn]:
+    """The form of a method that opens a turn: the turn is opened when its `async with` block is entered."""
+
+    def opened_later(self: AsyncSession, /, *args: P.args, **kwargs: P.kwargs) -> AsyncTurn:
+        wait: Any = kwargs.pop("wait", WAIT)
+        busy: Any = kwargs.pop("busy", "raise")
+        once: Callable[..., Turn] = partial(verb, self.sync, *args, **kwargs)
+
+        async def open_() -> Turn:
+            try:
+                return await retry(lambda: self._open(once), wait)
+            except Busy:
+                if busy == "raise":
+                    raise
+            return await self._open(partial(once, busy=busy))
+
+        return AsyncTurn(open_, self._threads)
+
+    return update_wrapper(opened_later, verb)
+
+
+def stream(
+    verb: Callable[Concatenate[Any, P], Iterator[R]], at_once: int = PAGE
+) -> Callable[Concatenate[Any, P], AsyncIterator[R]]:
+    """The asynchronous iterator of a method that returns an iterator. `at_once` items are read per hop."""
+
+    async def items(self: _Facade, /, *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[R]:
+        iterator = await self._hop(partial(verb, self.sync), *args, **kwargs)
+        while batch := await self._hop(lambda: list(islice(iterator, at_once))):
+            for item in batch:
+                yield item
+
+    return update_wrapper(items, verb)
+
+
+def _opening(connect: Callable[P, Store]) -> Callable[P, Coroutine[Any, Any, AsyncStore]]:
+    async def awaitable(*args: P.args, **kwargs: P.kwargs) -> AsyncStore:
+        opened = await asyncio.to_thread(connect, *args, **kwargs)
+        opened.reads_ahead = True  # messages are decoded in the thread, and not in the event loop at their first use
+        return AsyncStore(opened, ThreadPoolExecutor(opened.db.concurrency, "bough"))
+
+    return update_wrapper(awaitable, connect)
+
+
+connect = _opening(engines.connect)
 
 
 class AsyncStore(_Facade):
-    """Conversations in one place; `async with` closes it."""
+    """An awaitable `Store`; `async with` closes it."""
 
-    sync: store.Store
+    sync: Store
 
     async def __aenter__(self) -> Self:
         return self
@@ -68,143 +136,104 @@ class AsyncStore(_Facade):
         await self.close()
 
     async def close(self) -> None:
+        """Closes the file. Using the store afterwards raises `Refused`."""
         await self._hop(self.sync.close)
         self._threads.shutdown(wait=False)
 
-    save_messages = hop(store.Store.save_messages)
-    get_messages = hop(store.Store.get_messages)
-    delete_messages = hop(store.Store.delete_messages)
-    path = hop(store.Store.path)
-    children = hop(store.Store.children)
-    forest = hop(store.Store.forest)
-    outline = hop(store.Store.outline)
-    headlines = hop(store.Store.headlines)
-    size = hop(store.Store.size)
-    label = hop(store.Store.label)
-    find_id = hop(store.Store.find_id)
-    find_ids = hop(store.Store.find_ids)
-    verify = hop(store.Store.verify)
-    find_session = hop(store.Store.find_session)
-    sessions = hop(store.Store.sessions)
-    sessions_through = hop(store.Store.sessions_through)
-    delete_session = hop(store.Store.delete_session)
-    turns = hop(store.Store.turns)
-    turn_info = hop(store.Store.turn_info)
-    usage = hop(store.Store.usage)
-    find_external = hop(store.Store.find_external)
-    name_externally = hop(store.Store.name_externally)
-    bring_in = hop(store.Store.bring_in)
-    search = hop(store.Store.search)
-    index = hop(store.Store.index)
-    trash = hop(store.Store.trash)
-    restore = hop(store.Store.restore)
-    purge = hop(store.Store.purge)
-    migrate = hop(store.Store.migrate)
-    clean = hop(store.Store.clean)
-    backup = hop(store.Store.backup)
+    save_messages = hop(Store.save_messages)
+    get_messages = hop(Store.get_messages)
+    delete_messages = hop(Store.delete_messages)
+    path = hop(Store.path)
+    children = hop(Store.children)
+    forest = hop(Store.forest)
+    outline = hop(Store.outline)
+    headlines = hop(Store.headlines)
+    size = hop(Store.size)
+    label = hop(Store.label)
+    find_id = hop(Store.find_id)
+    find_ids = hop(Store.find_ids)
+    verify = hop(Store.verify)
+    find_session = hop(Store.find_session)
+    sessions = hop(Store.sessions)
+    sessions_through = hop(Store.sessions_through)
+    delete_session = hop(Store.delete_session)
+    turns = hop(Store.turns)
+    turn_info = hop(Store.turn_info)
+    usage = hop(Store.usage)
+    find_external = hop(Store.find_external)
+    name_externally = hop(Store.name_externally)
+    bring_in = hop(Store.bring_in)
+    search = hop(Store.search)
+    index = hop(Store.index)
+    trash = hop(Store.trash)
+    restore = hop(Store.restore)
+    purge = hop(Store.purge)
+    migrate = hop(Store.migrate)
+    clean = hop(Store.clean)
+    backup = hop(Store.backup)
 
-    async def session(self, key: str, **description: Any) -> AsyncSession:
-        """The session with this key, found or made; as `Store.session`."""
-        return AsyncSession(await self._hop(self.sync.session, key, **description), self._threads)
-
-    async def fork(self, id: str, key: str | None = None, title: str | None = None) -> AsyncSession:
-        """A new session that stands at a message; as `Store.fork`."""
-        return AsyncSession(await self._hop(self.sync.fork, id, key, title), self._threads)
+    session = hop_to_session(Store.session)
+    fork = hop_to_session(Store.fork)
+    list_messages = stream(Store.list_messages)
+    list_turns = stream(Store.list_turns)
+    list_names = stream(Store.list_names)
+    content = stream(Store.content, at_once=1)
 
     async def copy_to(self, target: AsyncStore, progress: Callable[[int, int], None] | None = None) -> Copied:
         """Makes another store a copy of this one; as `Store.copy_to`. `progress` is called in a thread."""
         return await self._hop(self.sync.copy_to, target.sync, progress)
 
-    def list_messages(self, offset: int = 0, limit: int | None = None, ascending: bool = False) -> AsyncIterator[Node]:
-        """Every message, the newest first; as `Store.list_messages`."""
-        return self._stream(lambda: self.sync.list_messages(offset, limit, ascending))
-
-    def list_turns(self, of: Sequence[str] | None = None) -> AsyncIterator[TurnInfo]:
-        """Every turn, the newest first, or those of some messages; as `Store.list_turns`."""
-        return self._stream(lambda: self.sync.list_turns(of))
-
-    def list_names(self, of: Sequence[str] | None = None) -> AsyncIterator[ExternalName]:
-        """What others call the messages and sessions, or some messages; as `Store.list_names`."""
-        return self._stream(lambda: self.sync.list_names(of))
-
-    def content(self, id: str, position: int = 0, chunk: int = 65_536) -> AsyncIterator[bytes]:
-        """The content of one block, a piece at a time; as `Store.content`."""
-        return self._stream(lambda: self.sync.content(id, position, chunk), at_once=1)
-
-    async def _stream(self, start: Callable[[], Iterator[R]], at_once: int = store.PAGE) -> AsyncIterator[R]:
-        items = await self._hop(start)
-
-        def some() -> list[R]:
-            return [item for _, item in zip(range(at_once), items, strict=False)]
-
-        while batch := await self._hop(some):
-            for item in batch:
-                yield item
-
 
 class AsyncSession(_Facade):
-    """A persistent name for a message."""
+    """An awaitable `Session`."""
 
-    sync: session.Session
+    sync: Session
 
     @property
     def key(self) -> str:
+        """The key of the session."""
         return self.sync.key
 
     @property
     def label(self) -> str | None:
+        """The label of every node that is added through this object."""
         return self.sync.label
 
-    async def info(self) -> SessionInfo:
-        """What is known of it now."""
-        return await self._hop(lambda: self.sync.info)
+    @property
+    def info(self) -> Coroutine[Any, Any, SessionInfo]:
+        """Its stored state: `await session.info`. Raises `NotFound` if it was deleted."""
+        return self._hop(lambda: self.sync.info)
 
-    async def head(self) -> str | None:
-        """The id of the message where it stands."""
-        return await self._hop(lambda: self.sync.head)
+    @property
+    def head(self) -> Coroutine[Any, Any, str | None]:
+        """The id of the message where it stands: `await session.head`; None before the first turn."""
+        return self._hop(lambda: self.sync.head)
 
-    path = hop(session.Session.path)
-    context = hop(session.Session.context)
-    turns = hop(session.Session.turns)
-    usage = hop(session.Session.usage)
-    update = hop(session.Session.update)
-    move = hop(session.Session.move)
-    rewind = hop(session.Session.rewind)
-    pop = hop(session.Session.pop)
-    clear = hop(session.Session.clear)
-    compact = hop(session.Session.compact)
+    path = hop(Session.path)
+    context = hop(Session.context)
+    turns = hop(Session.turns)
+    usage = hop(Session.usage)
+    update = hop(Session.update)
+    move = hop(Session.move)
+    rewind = hop(Session.rewind)
+    pop = hop(Session.pop)
+    clear = hop(Session.clear)
+    compact = hop(Session.compact)
 
-    async def save_turn(self, messages: Sequence[Message], *, wait: float = session.WAIT, **given: Any) -> list[str]:
-        """Appends a complete turn in one transaction; as `Session.save_turn`."""
-        return await retry(lambda: self._hop(self.sync.save_turn, messages, wait=0, **given), wait)
+    save_turn = hop_when_free(Session.save_turn)
+    record = hop_when_free(Session.record)
+    turn = hop_to_turn(Session.turn)
+    fork = hop_to_session(Session.fork)
+    delegate = hop_to_session(Session.delegate)
 
-    async def record(self, dialog: Sequence[Message | Node], *, wait: float = session.WAIT, **given: Any) -> list[str]:
-        """Keeps a dialog that the application holds as a whole; as `Session.record`."""
-        return await retry(lambda: self._hop(self.sync.record, dialog, wait=0, **given), wait)
+    async def new(self, title: str | None = None) -> AsyncSession | None:
+        """Starts afresh under the same key; as `Session.new`."""
+        archived = await self._hop(self.sync.new, title)
+        return None if archived is None else AsyncSession(archived, self._threads)
 
-    def turn(
-        self,
-        message: Message | str | None = None,
-        *,
-        wait: float = session.WAIT,
-        busy: Literal["raise", "fork"] = "raise",
-        **given: Any,
-    ) -> AsyncTurn:
-        """A turn, to be used with `async with`; as `Session.turn`."""
-
-        async def open_() -> Turn:
-            try:
-                return await retry(lambda: self._open(message, given), wait)
-            except Busy:
-                if busy == "raise":
-                    raise
-            return await self._open(message, {**given, "busy": busy})
-
-        return AsyncTurn(open_, self._threads)
-
-    async def _open(self, message: Message | str | None, given: dict[str, Any]) -> Turn:
-        """One try at opening a turn. If it is cancelled while the thread opens one, that turn is put aside at once."""
-        opening = asyncio.ensure_future(self._hop(self.sync.turn, message, wait=0, **given))
+    async def _open(self, once: Callable[..., Turn]) -> Turn:
+        """One try at opening a turn. If it is cancelled while the thread opens one, the turn is interrupted."""
+        opening = asyncio.ensure_future(self._hop(once, wait=0))
 
         def put_aside(opened: asyncio.Future[Turn]) -> None:
             if not opened.cancelled() and opened.exception() is None:
@@ -216,22 +245,9 @@ class AsyncSession(_Facade):
             opening.add_done_callback(put_aside)
             raise
 
-    async def fork(self, at: str | None = None, key: str | None = None, title: str | None = None) -> AsyncSession:
-        """A new session that stands at a message; as `Session.fork`."""
-        return AsyncSession(await self._hop(self.sync.fork, at, key, title), self._threads)
-
-    async def new(self, title: str | None = None) -> AsyncSession | None:
-        """Starts afresh under the same key; as `Session.new`."""
-        archived = await self._hop(self.sync.new, title)
-        return None if archived is None else AsyncSession(archived, self._threads)
-
-    async def delegate(self, agent: str, run_id: str | None = None, **caller: Any) -> AsyncSession:
-        """The session in which a subagent works for this one; as `Session.delegate`."""
-        return AsyncSession(await self._hop(self.sync.delegate, agent, run_id, **caller), self._threads)
-
 
 class AsyncTurn(_Facade):
-    """A turn that is being written; it opens when the `async with` block is entered."""
+    """An awaitable `Turn`; it opens when the `async with` block is entered."""
 
     sync: Turn
 
@@ -255,22 +271,32 @@ class AsyncTurn(_Facade):
 
     @property
     def id(self) -> str:
+        """The id of its first message; the turn can be resumed by it."""
         return self.sync.id
 
     @property
     def status(self) -> Status:
+        """How it ended, or `running`."""
         return self.sync.status
 
     @property
     def repeated(self) -> bool:
+        """Whether it was completed before, under the same idempotency key; then it adds nothing."""
         return self.sync.repeated
 
-    async def info(self) -> TurnInfo:
-        """What is stored of it now."""
-        return await self._hop(lambda: self.sync.info)
+    @property
+    def info(self) -> Coroutine[Any, Any, TurnInfo]:
+        """Its stored state: `await turn.info`."""
+        return self._hop(lambda: self.sync.info)
+
+    @property
+    def last(self) -> Coroutine[Any, Any, str]:
+        """The id of the newest message of this turn: `await turn.last`."""
+        return self._hop(lambda: self.sync.last)
 
     @property
     def session(self) -> AsyncSession:
+        """The session that it belongs to."""
         return AsyncSession(self.sync.session, self._threads)
 
     path = hop(Turn.path)
@@ -280,14 +306,11 @@ class AsyncTurn(_Facade):
     complete = hop(Turn.complete)
     interrupt = hop(Turn.interrupt)
     fail = hop(Turn.fail)
-
-    async def delegate(self, agent: str, run_id: str | None = None, **call: Any) -> AsyncSession:
-        """A subagent's session, linked to the newest message of this turn; as `Turn.delegate`."""
-        return AsyncSession(await self._hop(self.sync.delegate, agent, run_id, **call), self._threads)
+    delegate = hop_to_session(Turn.delegate)
 
 
 class AsyncRecorder:
-    """The saving middleware around an awaitable `generate`; as `Recorder`."""
+    """Like `Recorder`, with an awaitable `generate`."""
 
     def __init__(
         self,

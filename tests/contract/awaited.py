@@ -19,8 +19,6 @@ class Awaited:
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._facade, name)
-        if isinstance(self._facade, (aio.AsyncSession, aio.AsyncTurn)) and name in ("info", "head"):
-            return self._settle(value())  # properties where nothing has to be awaited
         if callable(value):
             return lambda *args, **kwargs: self._settle(value(*map(self._plain, args), **kwargs))
         return self._settle(value)
