@@ -1,4 +1,4 @@
-"""A real Chromium for tests of pages: this machine's own, or one out of a package, kept in the user's cache."""
+"""A Chromium for tests of pages: the installed one, or one from a package, in the user's cache."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def cache() -> Path:
 
 
 def chromium() -> tuple[str, dict[str, str]]:
-    """The program, and the environment that it needs."""
+    """The executable, and its environment."""
     named = os.environ.get("BOUGH_TEST_CHROMIUM") or next(filter(None, map(shutil.which, INSTALLED)), None)
     if named:
         return named, {}

@@ -1,4 +1,4 @@
-"""What tests of several rooms share: every backend, and the weights of the embedded model."""
+"""Fixtures of several packages: every backend, and the weights of the embedded model."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tests.postgres.server import FAST, Server
 
 BACKENDS = ["sqlite", "postgres"]
 
-# How long an example takes says how busy the machine is, and nothing about bough.
+# The time of an example depends on the load of the machine.
 settings.register_profile("unhurried", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
-    """The URL of a server: the one in `$BOUGH_TEST_POSTGRES`, or one that is started for this run."""
+    """The URL of a server: `$BOUGH_TEST_POSTGRES`, or one that is started for this run."""
     if given := os.environ.get("BOUGH_TEST_POSTGRES"):
         yield given
         return
@@ -49,13 +49,13 @@ def empty(postgres: str) -> Iterator[str]:
 
 @pytest.fixture
 def namespace() -> str:
-    """A namespace that no other test has."""
+    """A namespace of this test alone."""
     return f"test-{uuid4()}"
 
 
 @pytest.fixture(params=BACKENDS)
 def anywhere(request: pytest.FixtureRequest, tmp_path: Path, namespace: str) -> dict[str, Any]:
-    """What `connect` is told, to open the same store each time: one of each backend."""
+    """Arguments of `connect` that open the same store each time, one on each backend."""
     if request.param == "postgres":
         return {"where": request.getfixturevalue("postgres"), "namespace": namespace}
     return {"where": tmp_path / "a.db"}
@@ -63,7 +63,7 @@ def anywhere(request: pytest.FixtureRequest, tmp_path: Path, namespace: str) -> 
 
 @pytest.fixture
 def somewhere(anywhere: dict[str, Any]) -> StrPath:
-    """The same in one word: a file, or a URL."""
+    """The first argument of `connect` for the same store: a file, or a URL."""
     namespace = anywhere.get("namespace")
     return f"{anywhere['where']}?namespace={namespace}" if namespace else anywhere["where"]
 

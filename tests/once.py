@@ -1,4 +1,4 @@
-"""What is fetched from elsewhere is fetched once, however many test processes want it at the same moment."""
+"""Run a download once for all test processes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 @contextmanager
 def once(place: Path) -> Iterator[Path]:
-    """Whoever is second waits, and finds the place filled."""
+    """Yield the directory; the first process fills it, the others wait."""
     place.parent.mkdir(parents=True, exist_ok=True)
     with open(f"{place}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

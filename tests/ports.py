@@ -7,11 +7,11 @@ from contextlib import suppress
 from random import SystemRandom
 
 PORTS = range(20_000, 32_000)
-"""Below those that systems give to whoever asks for any."""
+"""Below the range of ephemeral ports."""
 
 
 def free_port() -> int:
-    """One that nobody listens at, and that the system gives to nobody else while a killed server is away from it."""
+    """A free port outside the ephemeral range, so that it stays free while a killed server is restarted."""
     while True:
         port = SystemRandom().choice(PORTS)
         with socket.socket() as probe, suppress(OSError):
@@ -20,6 +20,6 @@ def free_port() -> int:
 
 
 def answers(port: int) -> bool:
-    """Whether somebody listens there."""
+    """Whether a server listens on the port."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0

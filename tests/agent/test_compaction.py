@@ -1,4 +1,4 @@
-"""Compaction by the model itself, before a dialog grows too large for it."""
+"""Compaction of long dialogs by the model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def summaries(session: Session) -> list[str]:
     return [node.message.text for node in session.path() if node.kind == "summary"]
 
 
-def test_a_dialog_that_fills_its_share_of_the_window_is_summed_up_before_the_turn(session: Session) -> None:
+def test_a_dialog_above_its_share_of_the_window_is_compacted_before_the_turn(session: Session) -> None:
     fill(session)
     events: list[Event] = []
     provider = FakeProvider("Ten questions were asked.", "Yes.", window=6_000)
@@ -34,7 +34,7 @@ def test_a_dialog_that_fills_its_share_of_the_window_is_summed_up_before_the_tur
     assert "question 9" in str(request)
 
 
-def test_what_a_summary_costs_is_part_of_the_turn_that_it_was_made_for(session: Session) -> None:
+def test_the_cost_of_a_summary_is_part_of_the_following_turn(session: Session) -> None:
     fill(session)
     agent = Agent(FakeProvider("Ten questions.", "Yes.", window=6_000), compaction=Compaction(at=0.5, keep_turns=2))
     done = run(agent, session, "Still here?", metadata={"mood": "calm"})
@@ -46,20 +46,20 @@ def test_what_a_summary_costs_is_part_of_the_turn_that_it_was_made_for(session: 
     assert info.context_tokens == 15
 
 
-def test_the_original_stays(session: Session) -> None:
+def test_compaction_keeps_the_original_messages(session: Session) -> None:
     fill(session)
     run(Agent(FakeProvider("Short.", "Yes.", window=3_000), compaction=Compaction(at=0.8)), session, "Still here?")
     assert session.path()[0].message.text.startswith("question 0")
 
 
-def test_a_dialog_that_is_small_enough_is_left_alone(session: Session) -> None:
+def test_a_short_dialog_is_not_compacted(session: Session) -> None:
     fill(session, turns=6, words=2)
     provider = FakeProvider("Yes.", window=3_000)
     run(Agent(provider, compaction=Compaction(at=0.8, messages=100)), session, "Still here?")
     assert (summaries(session), len(provider.requests)) == ([], 1)
 
 
-def test_it_can_be_asked_for_by_tokens_and_by_the_number_of_messages(session: Session) -> None:
+def test_compaction_can_start_at_a_number_of_tokens_or_messages(session: Session) -> None:
     fill(session, turns=8, words=20)
     run(Agent(FakeProvider("First.", "a"), compaction=Compaction(at=200)), session, "one")
     assert len(summaries(session)) == 1
@@ -70,7 +70,7 @@ def test_it_can_be_asked_for_by_tokens_and_by_the_number_of_messages(session: Se
     assert len(summaries(session)) == 2
 
 
-def test_a_new_summary_is_made_from_the_former_one(session: Session) -> None:
+def test_a_new_summary_is_based_on_the_previous_one(session: Session) -> None:
     fill(session, turns=8, words=20)
     run(Agent(FakeProvider("First.", "a"), compaction=Compaction(messages=2, keep_turns=1)), session, "one")
     fill(session, turns=4, words=20)
@@ -80,7 +80,7 @@ def test_a_new_summary_is_made_from_the_former_one(session: Session) -> None:
     assert "question 0" in provider.requests[0][0]["content"]
 
 
-def test_a_summary_that_fails_is_told_and_the_turn_goes_on(session: Session) -> None:
+def test_a_failed_summary_is_reported_and_the_turn_continues(session: Session) -> None:
     fill(session)
     events: list[Event] = []
     provider = FakeProvider(down(), "Yes.", window=3_000)
@@ -89,7 +89,7 @@ def test_a_summary_that_fails_is_told_and_the_turn_goes_on(session: Session) -> 
     assert Compacted(None, "The provider is down.") in events
 
 
-def test_a_record_that_is_too_long_for_the_window_is_summed_up_piece_by_piece(session: Session) -> None:
+def test_a_record_longer_than_the_window_is_summarised_in_parts(session: Session) -> None:
     fill(session, turns=20)
     provider = FakeProvider("Part.", window=3_000)
     run(Agent(provider, compaction=Compaction(at=0.8, keep_turns=1)), session, "Still here?")
@@ -99,7 +99,7 @@ def test_a_record_that_is_too_long_for_the_window_is_summed_up_piece_by_piece(se
     assert all("Part." in request[0]["content"] for request in asked[1:])
 
 
-def test_the_record_says_what_was_done_with_tools_and_not_all_of_what_came_back() -> None:
+def test_the_record_contains_tool_calls_and_shortened_results() -> None:
     made = list(lines(assistant("I look.", tool_call("c1", "girth", {"tree": "oak"}))))
     assert made == ["assistant: I look.", 'assistant calls girth: {"tree": "oak"}']
     (told,) = lines(tool_result("c1", "x" * 10_000))

@@ -1,4 +1,4 @@
-"""Tools, colleagues and subagents as the configuration describes them, through `bough run` in real processes."""
+"""Configured tools, delegates and subagents, through `bough run` in real processes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ tools = []
     return {"BOUGH_CONFIG": str(sh.directory / "config.toml")}
 
 
-def test_a_configured_server_and_a_colleague_are_used_and_only_the_users_conversation_is_continued(sh: Shell) -> None:
+def test_a_configured_server_and_delegate_are_used_and_only_the_users_session_is_continued(sh: Shell) -> None:
     forest = f"[agents.plain]\ntools = []\n[mcp.forest]\ncommand = [{sys.executable!r}, {SERVER!r}]\ntimeout = 30"
     script = [call("forest__girth", tree="oak"), call("scout", task="Look."), "Thick, and there are three.", "Yes."]
     settings = configure(sh, script, forest)
@@ -64,7 +64,7 @@ def test_a_configured_server_and_a_colleague_are_used_and_only_the_users_convers
         assert [node.message.text for node in store.session(session.key).path()][-2:] == ["Sure?", "Yes."]
 
 
-def test_a_subagent_in_another_process_keeps_its_run_in_the_same_store_and_nothing_of_what_is_incognito(
+def test_a_subagent_in_another_process_uses_the_same_store_and_stores_nothing_if_incognito(
     sh: Shell,
 ) -> None:
     words = json.dumps([sys.executable, "-m", "bough", "mcp", "agent", "scout"])
@@ -82,7 +82,7 @@ def test_a_subagent_in_another_process_keeps_its_run_in_the_same_store_and_nothi
         assert store.turns(helper.key)[0].caller_id == store.session(session.key).path()[1].id
 
 
-def test_a_server_that_does_not_start_is_one_clear_line_and_nothing_is_asked(sh: Shell) -> None:
+def test_a_server_that_fails_to_start_is_a_one_line_error_before_any_request(sh: Shell) -> None:
     settings = configure(sh, ["never said"], '[mcp.rotten]\ncommand = ["no-such-program"]')
     done = sh("run", "hello", **settings)
     assert (done.status, done.out) == (11, "")
@@ -92,7 +92,7 @@ def test_a_server_that_does_not_start_is_one_clear_line_and_nothing_is_asked(sh:
         assert store.turns() == []
 
 
-def test_a_colleague_that_is_not_configured_is_named(sh: Shell) -> None:
+def test_the_error_for_an_unconfigured_delegate_names_it(sh: Shell) -> None:
     settings = configure(sh, ["never said"], '[agents.boss]\nagents = ["nobody"]')
     done = sh("run", "-a", "boss", "hello", **settings)
     assert done.status == 10

@@ -1,4 +1,4 @@
-"""Subagents in one process: sessions of their own, linked, labelled, and never continued by themselves."""
+"""Subagents in one process: linked and labelled sessions, limits and errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.agent.fake_provider import FakeProvider, FakeReply, down
 HAND_OVER = FakeReply("I ask.", (tool_call("c1", "scout", {"task": "Look for oaks."}),))
 
 
-def test_a_task_is_done_in_a_session_of_its_own_that_is_linked_to_the_call(store: Store, session: Session) -> None:
+def test_a_delegated_task_runs_in_a_session_linked_to_the_call(store: Store, session: Session) -> None:
     scout = Agent(FakeProvider("Three oaks."), name="scout", description="Looks around.", instructions="Look.")
     provider = FakeProvider(HAND_OVER, "There are three.")
     done = run(Agent(provider, tools=[delegate(scout)]), session, "How many oaks?")
@@ -32,14 +32,14 @@ def test_a_task_is_done_in_a_session_of_its_own_that_is_linked_to_the_call(store
     assert (provider.tools[0][0].name, provider.tools[0][0].description) == ("scout", "Looks around.")
 
 
-def test_a_subagents_trace_is_never_what_is_continued(store: Store, session: Session) -> None:
+def test_the_session_of_a_subagent_is_never_continued_by_default(store: Store, session: Session) -> None:
     scout = Agent(FakeProvider("Three oaks."), name="scout")
     run(Agent(FakeProvider(HAND_OVER, "Three."), tools=[delegate(scout)]), session, "How many oaks?")
     assert [info.key for info in store.sessions(delegates=False)] == [session.key]
     assert not any(node.label for node in session.path())
 
 
-def test_two_runs_of_one_agent_are_at_work_at_the_same_time(store: Store, session: Session) -> None:
+def test_two_runs_of_one_agent_run_in_parallel(store: Store, session: Session) -> None:
     together = threading.Barrier(2)
     scout = Agent(FakeProvider(FakeReply("Seen.", before=lambda _: together.wait(30))), name="scout")
     calls = tuple(tool_call(f"c{side}", "scout", {"task": f"Look {side}."}) for side in ("left", "right"))
@@ -47,7 +47,7 @@ def test_two_runs_of_one_agent_are_at_work_at_the_same_time(store: Store, sessio
     assert len(store.sessions(parent=session.key)) == 2
 
 
-def test_a_subagent_that_fails_is_a_tool_error_and_its_turn_is_kept(store: Store, session: Session) -> None:
+def test_a_failed_subagent_is_a_tool_error_and_its_turn_is_stored(store: Store, session: Session) -> None:
     lost = Agent(FakeProvider(down()), name="scout")
     run(Agent(FakeProvider(HAND_OVER, "A pity."), tools=[delegate(lost)]), session, "How many oaks?")
     (result,) = session.path()[2].message.results
@@ -56,7 +56,7 @@ def test_a_subagent_that_fails_is_a_tool_error_and_its_turn_is_kept(store: Store
     assert [turn.status for turn in store.turns(info.key)] == ["failed"]
 
 
-def test_a_subagent_that_reaches_its_limit_says_so(session: Session) -> None:
+def test_a_subagent_that_reaches_its_limit_is_a_tool_error(session: Session) -> None:
     def look() -> str:
         return "trees"
 
@@ -70,7 +70,7 @@ def test_a_subagent_that_reaches_its_limit_says_so(session: Session) -> None:
     assert result.text == "The agent 'scout' did not finish. Stopped at the limit of 2 steps."
 
 
-def test_stopping_a_run_stops_those_who_work_for_it(store: Store, session: Session) -> None:
+def test_stopping_a_run_stops_its_subagents(store: Store, session: Session) -> None:
     stop, never = Stop(), threading.Event()
 
     def stall(place: int) -> None:
@@ -91,7 +91,7 @@ def test_stopping_a_run_stops_those_who_work_for_it(store: Store, session: Sessi
     assert (turn.status, turn.error) == ("interrupted", "Stopped by whoever asked for it.")
 
 
-def test_a_task_without_words_is_refused(session: Session) -> None:
+def test_an_empty_task_is_refused(session: Session) -> None:
     scout = Agent(FakeProvider("never asked"), name="scout")
     run(
         Agent(FakeProvider(FakeReply("", (tool_call("c1", "scout", {}),)), "ok"), tools=[delegate(scout)]),
@@ -114,7 +114,7 @@ class Itself:
         return [delegate(self.agent)]
 
 
-def test_a_task_is_not_handed_on_for_ever(store: Store, session: Session) -> None:
+def test_the_depth_of_delegation_is_limited(store: Store, session: Session) -> None:
     itself = Itself()
     itself.agent = Agent(FakeProvider(*[HAND_OVER] * 4, "Then I do it."), name="scout", tools=[itself])
     done = run(itself.agent, session, "Who works?")

@@ -1,4 +1,4 @@
-"""What is left when a run is cut off: by Ctrl+C, and by SIGKILL. Real processes, real signals."""
+"""Runs in real processes, interrupted by Ctrl+C and SIGKILL."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def read_until(process: subprocess.Popen[str], line: str) -> None:
     raise AssertionError(f"the process ended before it said {line!r}")
 
 
-def test_ctrl_c_in_mid_stream_keeps_what_was_streamed(
+def test_ctrl_c_in_mid_stream_keeps_the_partial_reply(
     talk: Callable[[str], subprocess.Popen[str]], place: Path
 ) -> None:
     process = talk("stream")
@@ -67,7 +67,7 @@ def test_ctrl_c_in_mid_stream_keeps_what_was_streamed(
         assert store.session("cli:default").head is None
 
 
-def test_ctrl_c_in_a_tool_stops_it_and_keeps_what_was_done(
+def test_ctrl_c_in_a_tool_stops_it_and_keeps_earlier_results(
     talk: Callable[[str], subprocess.Popen[str]], place: Path
 ) -> None:
     process = talk("tool")
@@ -82,7 +82,7 @@ def test_ctrl_c_in_a_tool_stops_it_and_keeps_what_was_done(
         assert results[1].text.startswith("Interrupted before it was done.")
 
 
-def test_sigkill_in_mid_stream_loses_no_more_than_the_last_second(
+def test_sigkill_in_mid_stream_loses_at_most_the_last_second(
     talk: Callable[[str], subprocess.Popen[str]], place: Path
 ) -> None:
     process = talk("stream")
@@ -111,7 +111,7 @@ def wait_for_sketch(store: Store, word: str) -> None:
     raise AssertionError("nothing was kept")
 
 
-def test_a_sketch_is_gone_when_the_reply_is_whole(store: Store) -> None:
+def test_the_partial_reply_is_removed_when_the_reply_is_complete(store: Store) -> None:
     session = store.session("cli:default")
 
     def wait(place: int) -> None:

@@ -1,4 +1,4 @@
-"""`bough mcp agent`: a real process, used by the official client and by our own loop."""
+"""`bough mcp agent` in a real process, with the official client and with the loop."""
 
 from __future__ import annotations
 
@@ -74,9 +74,7 @@ def text(result: CallToolResult) -> str:
     return "".join(part.text for part in result.content if isinstance(part, TextContent))
 
 
-def test_the_official_client_finds_one_tool_and_each_call_is_kept_in_a_session_of_its_own(
-    configured: Path, place: Path
-) -> None:
+def test_the_official_client_sees_one_tool_and_each_call_has_its_own_session(configured: Path, place: Path) -> None:
     async def conversation(client: Client) -> tuple[Any, list[CallToolResult]]:
         tools = (await client.list_tools()).tools
         return tools, [await client.call_tool("scout", {"task": f"Look {where}."}) for where in ("left", "right")]
@@ -98,7 +96,7 @@ def test_the_official_client_finds_one_tool_and_each_call_is_kept_in_a_session_o
         assert store.sessions(delegates=False) == []
 
 
-def test_a_caller_that_says_who_it_is_is_linked(configured: Path, place: Path) -> None:
+def test_a_session_is_linked_to_the_caller_in_the_metadata(configured: Path, place: Path) -> None:
     with bough.connect(place) as store:
         asked, _ = store.session("cli:default").save_turn([bough.user("q"), bough.assistant("a")])
     told: Any = {"bough/session": "cli:default", "bough/message": asked, "bough/call": "c9"}
@@ -110,20 +108,20 @@ def test_a_caller_that_says_who_it_is_is_linked(configured: Path, place: Path) -
         assert (turn.caller_id, turn.caller_call) == (asked, "c9")
 
 
-def test_a_caller_may_also_say_who_it_is_in_the_environment() -> None:
+def test_the_caller_may_be_given_in_the_environment() -> None:
     said = {"BOUGH_SESSION": "cli:default", "BOUGH_MESSAGE": "", "BOUGH_CALL": "c7"}
     assert decode_caller(None, said) == Caller("cli:default", None, "c7")
     assert decode_caller({"bough/session": "cli:other", "bough/call": 9}, said) == Caller("cli:other", None, None)
     assert decode_caller({"progressToken": 1}, {}) == Caller()
 
 
-def test_a_caller_whose_session_is_not_in_this_store_is_not_linked(store: Store) -> None:
+def test_a_caller_without_a_session_in_this_store_is_not_linked(store: Store) -> None:
     scout = Agent(FakeProvider("Seen."), name="scout")
     assert session_of(scout, store, Caller("cli:elsewhere", "abcdef", "c1")).key.startswith("subagent:scout:")
     assert store.find_session("cli:elsewhere") is None
 
 
-def test_what_goes_wrong_is_a_tool_error(configured: Path, place: Path) -> None:
+def test_every_error_of_a_run_is_a_tool_error(configured: Path, place: Path) -> None:
     async def conversation(client: Client) -> list[CallToolResult]:
         return [
             await client.call_tool("lost", {"task": "Look."}),
@@ -141,7 +139,7 @@ def test_what_goes_wrong_is_a_tool_error(configured: Path, place: Path) -> None:
         assert (turn.status, turn.error) == ("failed", "ProviderError: Nobody is there.")
 
 
-def test_a_call_that_nobody_waits_for_any_more_is_stopped_and_kept(configured: Path, place: Path) -> None:
+def test_a_cancelled_call_is_stopped_and_its_turn_stored(configured: Path, place: Path) -> None:
     async def conversation(client: Client) -> None:
         calling = asyncio.ensure_future(client.call_tool("slow", {"task": "Count."}))
         with bough.connect(place) as store:
@@ -157,7 +155,7 @@ def test_a_call_that_nobody_waits_for_any_more_is_stopped_and_kept(configured: P
         assert (turn.status, turn.error) == ("interrupted", "Stopped by whoever asked for it.")
 
 
-def test_our_own_loop_says_who_calls(configured: Path, place: Path, session: Session) -> None:
+def test_the_loop_sends_the_caller_to_bough_servers(configured: Path, place: Path, session: Session) -> None:
     server = Server("helper", command(configured, place, "scout"), ENVIRONMENT)
     provider = FakeProvider(FakeReply("", (tool_call("c1", "helper__scout", {"task": "Look."}),)), "Three.")
     with Servers([server]) as servers:
@@ -171,7 +169,7 @@ def test_our_own_loop_says_who_calls(configured: Path, place: Path, session: Ses
     assert answered.message.results[0].extra["mcp"]["_meta"]["bough/session"] == info.key
 
 
-def test_an_agent_that_is_not_configured_is_named(configured: Path, place: Path) -> None:
+def test_the_error_for_an_unconfigured_agent_names_it(configured: Path, place: Path) -> None:
     done = subprocess.run(
         command(configured, place, "nobody"), capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
     )

@@ -1,4 +1,4 @@
-"""Tools of real MCP servers, over stdio and over HTTP, used by the loop."""
+"""Tools of real MCP servers, over stdio and HTTP, in the loop."""
 
 from __future__ import annotations
 
@@ -88,16 +88,16 @@ def test_arguments_that_a_server_refuses_are_a_tool_error(forest: Servers, sessi
     assert "tree" in result.text
 
 
-def test_a_program_gets_its_environment_and_its_directory(forest: Servers, session: Session) -> None:
+def test_a_server_process_gets_its_environment_and_directory(forest: Servers, session: Session) -> None:
     result = ask(session, forest, "forest__surroundings", {"name": "SEASON"})
     assert result.extra["mcp"]["structuredContent"] == {"value": "autumn", "directory": os.path.dirname(SCRIPT)}
 
 
-def test_who_calls_is_nobody_elses_business(forest: Servers, session: Session) -> None:
+def test_the_caller_is_sent_only_to_bough_servers(forest: Servers, session: Session) -> None:
     assert ask(session, forest, "forest__told", {}).text == "nothing"
 
 
-def test_calls_to_one_server_overlap_with_each_other(forest: Servers, session: Session) -> None:
+def test_calls_to_one_server_run_in_parallel(forest: Servers, session: Session) -> None:
     calls = tuple(tool_call(f"c{tree}", "forest__girth", {"tree": tree}) for tree in ("oak", "elm", "ash"))
     run(Agent(FakeProvider(FakeReply("", calls), "done"), tools=[forest]), session, "go")
     assert [one.text for node in session.path() for one in node.message.results] == [
@@ -105,7 +105,7 @@ def test_calls_to_one_server_overlap_with_each_other(forest: Servers, session: S
     ]  # fmt: skip
 
 
-def test_only_the_tools_that_were_named_are_offered(forest: Servers) -> None:
+def test_only_the_selected_tools_are_offered(forest: Servers) -> None:
     some = forest.tools(["forest.girth", "forest.blunt", "desert"])
     assert [one.tool.name for one in some] == ["forest__girth", "forest__blunt"]
     assert len(forest.tools(["forest"])) == len(forest.tools())
@@ -120,7 +120,7 @@ def is_running(process: int) -> bool:
     return True
 
 
-def test_a_tool_that_grows_later_is_offered_in_the_next_request(forest: Servers, session: Session) -> None:
+def test_a_tool_added_later_is_offered_in_the_next_request(forest: Servers, session: Session) -> None:
     ask(session, forest, "forest__plant", {"name": "birch"})
     deadline = time.monotonic() + 30
     while "forest__birch" not in names(forest):
@@ -129,7 +129,7 @@ def test_a_tool_that_grows_later_is_offered_in_the_next_request(forest: Servers,
     assert ask(session, forest, "forest__birch", {}).text == "I am birch"
 
 
-def test_a_server_that_dies_is_a_tool_error_with_its_last_words_and_is_started_again_for_the_next_call(
+def test_a_crashed_server_is_a_tool_error_with_its_stderr_and_is_restarted_for_the_next_call(
     session: Session, tmp_path: Path
 ) -> None:
     die, measure = tool_call("c1", "forest__die"), tool_call("c2", "forest__girth", {"tree": "oak"})
@@ -151,7 +151,7 @@ def test_a_server_that_dies_is_a_tool_error_with_its_last_words_and_is_started_a
     assert done.text == "It is back."
 
 
-def test_a_server_that_dies_again_at_once_is_left_alone_for_a_while(session: Session, tmp_path: Path) -> None:
+def test_a_server_that_crashes_at_once_is_not_restarted_for_a_while(session: Session, tmp_path: Path) -> None:
     lines = [FakeReply("", (tool_call(f"c{number}", "forest__die"),)) for number in range(3)]
     with Servers([Server("forest", COMMAND, {"PROCESS": str(tmp_path / "process")})]) as servers:
         done = run(Agent(FakeProvider(*lines, "I give up."), tools=[servers]), session, "go")
@@ -161,7 +161,7 @@ def test_a_server_that_dies_again_at_once_is_left_alone_for_a_while(session: Ses
     assert done.text == "I give up."
 
 
-def test_a_server_that_cannot_be_started_again_says_why(session: Session, tmp_path: Path) -> None:
+def test_the_error_of_a_failed_restart_contains_the_reason(session: Session, tmp_path: Path) -> None:
     program = tmp_path / "server.py"
     program.write_text(Path(SCRIPT).read_text())
     lines = (
@@ -175,9 +175,7 @@ def test_a_server_that_cannot_be_started_again_says_why(session: Session, tmp_pa
     assert "felled" in [one.text for node in session.path() for one in node.message.results][-1]
 
 
-def test_a_server_that_hangs_is_given_up_and_can_still_be_used(
-    stuck: Servers, session: Session, tmp_path: Path
-) -> None:
+def test_a_call_that_times_out_leaves_the_server_usable(stuck: Servers, session: Session, tmp_path: Path) -> None:
     hung = ask(session, stuck, "forest__hang", {"directory": str(tmp_path)}, tool_seconds=0.3)
     assert (hung.error, hung.text) == (True, "No answer within 0.3 seconds; given up.")
     session.clear()
@@ -199,7 +197,7 @@ def test_stopping_a_run_stops_waiting_for_a_server(stuck: Servers, session: Sess
     assert (done.status, done.reason) == ("interrupted", "stopped")
 
 
-def test_nothing_that_a_server_says_on_stderr_reaches_the_terminal(
+def test_the_stderr_of_a_server_does_not_reach_the_terminal(
     forest: Servers, session: Session, capfd: pytest.CaptureFixture[str]
 ) -> None:
     ask(session, forest, "forest__girth", {"tree": "oak"})
@@ -214,7 +212,7 @@ def test_nothing_that_a_server_says_on_stderr_reaches_the_terminal(
         ((sys.executable, "-c", "print('good morning'); import sys; print('not MCP', file=sys.stderr)"), "not MCP"),
     ],
 )
-def test_a_server_that_does_not_start_is_named_with_its_last_words(
+def test_the_error_of_a_failed_start_names_the_server_and_its_stderr(
     command: tuple[str, ...], said: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(ToolError, match="'rotten' cannot be used") as error, Servers([Server("rotten", command)]):
@@ -223,30 +221,30 @@ def test_a_server_that_does_not_start_is_named_with_its_last_words(
     assert capfd.readouterr().err == ""
 
 
-def test_what_must_be_installed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_without_the_mcp_package_states_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mcp", None)
     with pytest.raises(ToolError, match=r"pip install 'bough\[mcp\]'"), Servers([Server("forest", COMMAND)]):
         pass
 
 
-def test_servers_that_were_not_started_are_not_taken_for_servers_without_tools() -> None:
+def test_listing_the_tools_of_unstarted_servers_is_an_error() -> None:
     with pytest.raises(ToolError, match="not started"):
         Servers([Server("forest", COMMAND)]).tools()
 
 
-def test_a_table_may_take_a_secret_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_table_may_refer_to_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FOREST_KEY", "acorn")
     made = Server.of("forest", {"url": "http://localhost/", "headers": {"Authorization": "Bearer $FOREST_KEY"}})
     assert made.headers == {"Authorization": "Bearer acorn"}
     assert Server.of("forest", {"command": ["x"], "env": {"K": "$FOREST_KEY"}}).env == {"K": "acorn"}
 
 
-def test_a_server_without_a_program_or_an_address_is_refused() -> None:
+def test_a_server_without_a_command_or_a_url_is_refused() -> None:
     with pytest.raises(ToolError, match="either a command or a url"):
         Server.of("nowhere", {"env": {}})
 
 
-def test_a_server_that_speaks_only_the_older_protocol_is_used_and_heard(session: Session) -> None:
+def test_a_server_of_the_older_protocol_can_be_used(session: Session) -> None:
     with Servers([Server("old", (sys.executable, str(Path(__file__).with_name("old_mcp_server.py"))))]) as servers:
         assert names(servers) == ["old__plant"]
         assert ask(session, servers, "old__plant", {"name": "birch"}).text == "planted birch"
@@ -269,7 +267,7 @@ def web(port: int) -> Iterator[None]:
     process.wait(30)
 
 
-def test_a_server_over_http_is_used_by_the_loop_until_it_is_gone_and_when_it_is_back(session: Session) -> None:
+def test_a_server_over_http_is_used_again_after_its_restart(session: Session) -> None:
     port, connection = free_port(), ExitStack()
     with web(port):
         table = {"url": f"http://127.0.0.1:{port}/mcp", "headers": {"X-Season": "autumn"}}
@@ -285,7 +283,7 @@ def test_a_server_over_http_is_used_by_the_loop_until_it_is_gone_and_when_it_is_
             assert ask(session, servers, "forest__girth", {"tree": "elm"}).text == "elm: 4.1 m"
 
 
-def test_a_server_over_http_that_is_not_there_is_named() -> None:
+def test_the_error_for_an_unreachable_http_server_names_it() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # and nobody listens
         nowhere = f"http://127.0.0.1:{taken.getsockname()[1]}/mcp"

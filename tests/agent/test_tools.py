@@ -35,7 +35,7 @@ def test_a_function_becomes_a_tool_with_a_schema() -> None:
     assert properties["extra"] == {"default": None}
 
 
-def test_the_call_is_not_shown_to_the_model() -> None:
+def test_the_call_parameter_is_not_in_the_schema() -> None:
     def whose(call: Call) -> str:
         return call.call_id
 
@@ -51,17 +51,17 @@ def strange(tree: complex) -> str:
 
 
 @pytest.mark.parametrize("function", [positional, strange])
-def test_a_signature_that_json_cannot_tell_is_refused(function: Any) -> None:
+def test_a_signature_without_a_json_schema_is_refused(function: Any) -> None:
     with pytest.raises(Invalid):
         tool(function)
 
 
 @pytest.mark.parametrize("text", ["read file", "9lives", "a.b/c", "ü", "", "x" * 100, "-"])
-def test_a_name_that_no_provider_accepts_is_changed_until_they_do(text: str) -> None:
+def test_an_invalid_tool_name_is_made_valid(text: str) -> None:
     assert NAME.fullmatch(valid_name(text))
 
 
-def test_long_names_that_differ_at_their_end_still_differ() -> None:
+def test_long_names_stay_distinct() -> None:
     assert valid_name("x" * 100) != valid_name("x" * 101)
     long = "x" * 64
     assert NAME.fullmatch(free_name(long, {long}))

@@ -1,4 +1,4 @@
-"""A terminal with a person before it: a real pseudo-terminal, read by a terminal emulator."""
+"""A pseudo-terminal, read by a terminal emulator."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tests.cli.bough_process import Shell
 PATIENCE = 30.0
 COLUMNS, LINES = 120, 50
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
-"""The only escapes that bough itself writes."""
+"""The only escape sequences that bough writes."""
 
 
 class Terminal:
-    """Runs `bough` on a pseudo-terminal. What is on the screen is what a person would see."""
+    """Runs `bough` on a pseudo-terminal, with the screen as a user sees it."""
 
     def __init__(self, sh: Shell, *words: str, **more: str) -> None:
         self.screen = pyte.Screen(COLUMNS, LINES)
@@ -46,31 +46,31 @@ class Terminal:
 
     @property
     def text(self) -> str:
-        """The screen, without what is only empty."""
+        """The screen, without trailing space."""
         return "\n".join(line.rstrip() for line in self.screen.display).strip("\n")
 
     def type(self, keys: str) -> None:
-        """Presses keys."""
+        """Send keys."""
         self.process.send(keys)
 
     def say(self, line: str) -> None:
-        """Types a line, waits until it is there, and presses Enter."""
+        """Type a line, wait until it is on the screen, and press Enter."""
         self.type(line)
         self.see(line[-20:].strip())
         self.type("\r")
 
     def see(self, *texts: str) -> str:
-        """Waits until all of these are on the screen; the screen."""
+        """Wait until all texts are on the screen; return the screen."""
         self._until(lambda: all(text in self.text for text in texts), f"{texts} never came")
         return self.text
 
     def find(self, pattern: str) -> str:
-        """Waits until something like this is on the screen; the last of it."""
+        """Wait until a pattern matches the screen; return the last match."""
         self._until(lambda: re.search(pattern, self.text), f"{pattern!r} never came")
         return str(re.findall(pattern, self.text)[-1])
 
     def end(self) -> int | None:
-        """Waits until the process has ended; its exit status, None if a signal ended it."""
+        """Wait for the process; return its exit status, None after a signal."""
         deadline = time.monotonic() + PATIENCE
         while self._read() and time.monotonic() < deadline:
             pass
@@ -79,7 +79,7 @@ class Terminal:
         return status
 
     def hang_up(self) -> None:
-        """Closes the terminal, as a window that is closed does."""
+        """Close the terminal, like closing its window."""
         self.process.close(force=False)
 
     def _until(self, seen: object, otherwise: str) -> None:
@@ -90,7 +90,7 @@ class Terminal:
                 raise AssertionError(f"{otherwise}. The screen:\n{self.text}")
 
     def _read(self) -> bool:
-        """Reads what has come, for a moment at most; False when nothing can come any more."""
+        """Read available output; return False at its end."""
         try:
             self._stream.feed(self.process.read_nonblocking(65_536, timeout=0.2))
         except pexpect.TIMEOUT:

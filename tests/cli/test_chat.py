@@ -11,28 +11,28 @@ import pytest
 
 import bough
 from tests.cli.bough_process import Shell
-from tests.cli.talking import REPLIES, Talk, configure, texts
+from tests.cli.scripted_shell import REPLIES, ScriptedShell, configure, texts
 from tests.cli.terminal import Terminal
 
 SLOW = {"blocks": [{"type": "text", "text": "tick tock " * 200}], "delay": 0.03}
 
 
 @pytest.fixture
-def talk(sh: Shell) -> Talk:
-    made = Talk(sh)
+def talk(sh: Shell) -> ScriptedShell:
+    made = ScriptedShell(sh)
     made.script(*REPLIES)
     return made
 
 
-def chat(talk: Talk, *words: str, **more: str) -> Terminal:
+def chat(talk: ScriptedShell, *words: str, **more: str) -> Terminal:
     return Terminal(talk.sh, "chat", *words, **{"BOUGH_MODEL": "scripted:script", **more})
 
 
-def key_of(talk: Talk) -> str:
+def key_of(talk: ScriptedShell) -> str:
     return f"cli:{talk.sh.directory.name}"
 
 
-def test_chat_and_run_continue_each_others_conversation(talk: Talk) -> None:
+def test_chat_and_run_continue_each_others_conversation(talk: ScriptedShell) -> None:
     talk.ask("run", "from run")
     with chat(talk) as terminal:
         terminal.see("from run", "First reply.", "›")  # the last exchange, to know where we are
@@ -52,7 +52,7 @@ def test_chat_and_run_continue_each_others_conversation(talk: Talk) -> None:
     ]  # fmt: skip
 
 
-def test_markdown_is_rendered_and_hostile_text_is_harmless(talk: Talk) -> None:
+def test_markdown_is_rendered_and_hostile_text_is_harmless(talk: ScriptedShell) -> None:
     talk.script({"blocks": [{"type": "text", "text": "**bold** \x1b[2J\x1b]0;owned\x07 `code`\n\n- item"}]})
     with chat(talk, "first question") as terminal:
         screen = terminal.see("bold ␛[2J␛]0;owned␇ code", "• item")
@@ -62,7 +62,7 @@ def test_markdown_is_rendered_and_hostile_text_is_harmless(talk: Talk) -> None:
         assert terminal.screen.buffer[row][0].bold
 
 
-def test_ctrl_c_stops_the_reply_and_not_the_chat(talk: Talk) -> None:
+def test_ctrl_c_stops_the_reply_and_not_the_chat(talk: ScriptedShell) -> None:
     talk.script(SLOW, "Whole.")
     with chat(talk) as terminal:
         terminal.see("›")
@@ -80,7 +80,7 @@ def test_ctrl_c_stops_the_reply_and_not_the_chat(talk: Talk) -> None:
     assert dialog[-1] == "Whole."
 
 
-def test_ctrl_c_at_the_prompt_discards_the_line(talk: Talk) -> None:
+def test_ctrl_c_at_the_prompt_discards_the_line(talk: ScriptedShell) -> None:
     with chat(talk) as terminal:
         terminal.see("›")
         terminal.type("never sent")
@@ -92,7 +92,7 @@ def test_ctrl_c_at_the_prompt_discards_the_line(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize("how", ["hang up", "SIGTERM"])
-def test_a_terminal_lost_during_a_reply_loses_nothing(talk: Talk, how: str) -> None:
+def test_a_terminal_lost_during_a_reply_loses_nothing(talk: ScriptedShell, how: str) -> None:
     talk.script(SLOW)
     with chat(talk) as terminal:
         terminal.see("›")
@@ -110,7 +110,7 @@ def test_a_terminal_lost_during_a_reply_loses_nothing(talk: Talk, how: str) -> N
     assert kept.startswith("tick tock tick")
 
 
-def test_multiline_input_is_one_question(talk: Talk) -> None:
+def test_multiline_input_is_one_question(talk: ScriptedShell) -> None:
     with chat(talk) as terminal:
         terminal.see("›")
         terminal.type("one\x1b\rtwo\\\rthree")
@@ -124,7 +124,7 @@ def test_multiline_input_is_one_question(talk: Talk) -> None:
     assert talk.dialog(key_of(talk))[::2] == ["one\ntwo\nthree", "pasted\nlines"]
 
 
-def test_completion_and_input_history(talk: Talk) -> None:
+def test_completion_and_input_history(talk: ScriptedShell) -> None:
     id = talk.ask("run", "one")
     with chat(talk) as terminal:
         terminal.see("›")
@@ -144,7 +144,7 @@ def test_completion_and_input_history(talk: Talk) -> None:
     assert history.stat().st_mode & 0o077 == 0
 
 
-def test_the_commands_new_fork_rewind_resume_and_tree(talk: Talk) -> None:
+def test_the_commands_new_fork_rewind_resume_and_tree(talk: ScriptedShell) -> None:
     with chat(talk) as terminal:
         terminal.see("›")
         terminal.say("one")
@@ -175,7 +175,7 @@ def test_the_commands_new_fork_rewind_resume_and_tree(talk: Talk) -> None:
     assert talk.dialog(fork)[-2:] == ["three", "Third reply."]
 
 
-def test_the_commands_history_title_search_export_and_clear(talk: Talk, tmp_path: Path) -> None:
+def test_the_commands_history_title_search_export_and_clear(talk: ScriptedShell, tmp_path: Path) -> None:
     with chat(talk, "--session", "work") as terminal:
         terminal.see("›")
         terminal.say("/history")
@@ -210,7 +210,7 @@ def test_the_commands_history_title_search_export_and_clear(talk: Talk, tmp_path
         assert len(store.trash()) == 1
 
 
-def test_the_commands_model_agent_system_attach_and_compact(talk: Talk, tmp_path: Path) -> None:
+def test_the_commands_model_agent_system_attach_and_compact(talk: ScriptedShell, tmp_path: Path) -> None:
     other = talk.script("Other one.", "Other two.", name="other")
     configure(talk.sh, f'[agents.critic]\nmodel = "{other}"\nsystem = "You criticise."\n')
     (tmp_path / "notes.txt").write_text("NOTES")
@@ -244,7 +244,7 @@ def test_the_commands_model_agent_system_attach_and_compact(talk: Talk, tmp_path
         assert path[2].message.text == '<file name="notes.txt">\nNOTES\n</file>\ntwo'
 
 
-def test_the_commands_help_and_quit_and_lines_that_are_not_commands(talk: Talk) -> None:
+def test_the_commands_help_and_quit_and_lines_that_are_not_commands(talk: ScriptedShell) -> None:
     with chat(talk) as terminal:
         terminal.see("›")
         terminal.say("/help")
@@ -263,7 +263,7 @@ def test_the_commands_help_and_quit_and_lines_that_are_not_commands(talk: Talk) 
     assert talk.dialog(key_of(talk))[::2] == ["/etc/passwd what is it", "/help is what?"]
 
 
-def test_a_providers_error_does_not_end_the_chat(talk: Talk) -> None:
+def test_a_providers_error_does_not_end_the_chat(talk: ScriptedShell) -> None:
     talk.script({"error": "rate_limit", "message": "Too many requests."}, "Later.")
     with chat(talk) as terminal:
         terminal.see("›")
@@ -276,7 +276,7 @@ def test_a_providers_error_does_not_end_the_chat(talk: Talk) -> None:
     assert talk.dialog(key_of(talk)) == []
 
 
-def test_an_incognito_chat_stores_nothing(talk: Talk) -> None:
+def test_an_incognito_chat_stores_nothing(talk: ScriptedShell) -> None:
     with chat(talk, "-G") as terminal:
         terminal.see("incognito: nothing is stored")
         terminal.say("secret")
@@ -290,7 +290,7 @@ def test_an_incognito_chat_stores_nothing(talk: Talk) -> None:
     assert not (talk.sh.directory / ".local" / "state").exists()
 
 
-def test_chat_reads_from_a_pipe(talk: Talk) -> None:
+def test_chat_reads_from_a_pipe(talk: ScriptedShell) -> None:
     done = talk("chat", "-n", stdin="one\n/title piped\n\ntwo\n")
     assert done.status == 0
     assert done.out == "First reply.\nSecond reply.\n"

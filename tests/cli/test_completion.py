@@ -9,7 +9,7 @@ import pexpect  # type: ignore[import-untyped]
 import pytest
 
 from tests.cli.bough_process import Shell
-from tests.cli.talking import configure
+from tests.cli.scripted_shell import configure
 
 
 def completed(sh: Shell, *words: str) -> list[str]:

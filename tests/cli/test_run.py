@@ -17,24 +17,24 @@ from bough.cli.ask import choose
 from bough.cli.exits import INTERRUPTED, PROVIDER_STATUSES, STATUSES, STOPPED
 from bough.config import Config, load
 from tests.cli.bough_process import Shell
-from tests.cli.talking import REPLIES, Talk, configure, id_in, texts
+from tests.cli.scripted_shell import REPLIES, ScriptedShell, configure, id_in, texts
 
 
 @pytest.fixture
-def talk(sh: Shell) -> Talk:
-    made = Talk(sh)
+def talk(sh: Shell) -> ScriptedShell:
+    made = ScriptedShell(sh)
     made.script(*REPLIES)
     return made
 
 
-def key_of(talk: Talk) -> str:
+def key_of(talk: ScriptedShell) -> str:
     return f"cli:{talk.sh.directory.name}"
 
 
 # What is written where --------------------------------------------------------------------------------------------
 
 
-def test_a_reply_that_cannot_be_written_is_stored_and_reported(talk: Talk) -> None:
+def test_a_reply_that_cannot_be_written_is_stored_and_reported(talk: ScriptedShell) -> None:
     words = [sys.executable, "-m", "bough", "run", "-m", "scripted:script", "hello"]
     with open("/dev/full", "w") as full:
         done = subprocess.run(
@@ -46,7 +46,7 @@ def test_a_reply_that_cannot_be_written_is_stored_and_reported(talk: Talk) -> No
     assert talk.dialog(key_of(talk))[0] == "hello"
 
 
-def test_nothing_is_lost_where_the_locale_has_no_unicode(talk: Talk) -> None:
+def test_nothing_is_lost_where_the_locale_has_no_unicode(talk: ScriptedShell) -> None:
     talk.script("Grüße, 日本 😀")
     plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     assert talk("run", "naïve?", **plain).status == 0
@@ -57,19 +57,19 @@ def test_nothing_is_lost_where_the_locale_has_no_unicode(talk: Talk) -> None:
         assert "Grüße, 日本 😀" in talk("export", key_of(talk), "-f", format, **plain).out
 
 
-def test_the_reply_goes_to_stdout_and_its_id_to_stderr(talk: Talk) -> None:
+def test_the_reply_goes_to_stdout_and_its_id_to_stderr(talk: ScriptedShell) -> None:
     done = talk("run", "hello", "there")
     assert (done.status, done.out) == (0, "First reply.\n")
     assert done.err == f"[{id_in(done.err)}]\n"
     assert texts(talk.path(id_in(done.err))) == ["hello there", "First reply."]
 
 
-def test_a_reply_into_a_pipe_is_unformatted(talk: Talk) -> None:
+def test_a_reply_into_a_pipe_is_unformatted(talk: ScriptedShell) -> None:
     model = talk.script({"blocks": [{"type": "text", "text": "**a** \x1b[31m\ttab\nend\n"}]}, name="raw")
     assert talk("run", "-m", model, "x").out == "**a** \x1b[31m\ttab\nend\n"
 
 
-def test_json_is_one_object(talk: Talk) -> None:
+def test_json_is_one_object(talk: ScriptedShell) -> None:
     model = talk.script(
         {"blocks": [{"type": "thinking", "text": "hm"}, {"type": "text", "text": "ok"}], "usage": {"input_tokens": 3}},
         name="one",
@@ -84,7 +84,7 @@ def test_json_is_one_object(talk: Talk) -> None:
     assert texts(talk.path(told["id"])) == ["x", "ok"]
 
 
-def test_piped_input_is_part_of_the_question(talk: Talk) -> None:
+def test_piped_input_is_part_of_the_question(talk: ScriptedShell) -> None:
     id = id_in(talk("run", "what is this?", stdin="some data\n").err)
     (question, _) = talk.path(id)
     assert [block.text for block in question.message.blocks if isinstance(block, bough.Text)] == [
@@ -99,7 +99,7 @@ def test_piped_input_is_part_of_the_question(talk: Talk) -> None:
     assert talk.path(id)[0].message.text == "just this"
 
 
-def test_files_are_attached(talk: Talk, tmp_path: Path) -> None:
+def test_files_are_attached(talk: ScriptedShell, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("A")
     (tmp_path / "b.bin").write_bytes(b"\x89PNG\r\n\x1a\n123")
     id = talk.ask("run", "-i", "a.txt", "--input", "b.bin", "see?")
@@ -113,7 +113,7 @@ def test_files_are_attached(talk: Talk, tmp_path: Path) -> None:
     assert "There is no file 'nowhere'; nothing was asked." in missing.err
 
 
-def test_a_prompt_may_look_like_an_option_after_two_dashes(talk: Talk) -> None:
+def test_a_prompt_may_look_like_an_option_after_two_dashes(talk: ScriptedShell) -> None:
     assert talk.path(talk.ask("run", "--", "--help", "-c"))[0].message.text == "--help -c"
     assert talk.path(talk.ask("--", "tree", "of", "life"))[-2].message.text == "tree of life"
     wrong = talk("run", "-5 degrees")
@@ -121,7 +121,7 @@ def test_a_prompt_may_look_like_an_option_after_two_dashes(talk: Talk) -> None:
     assert "--" in wrong.err
 
 
-def test_an_empty_question_is_an_error_and_creates_nothing(talk: Talk) -> None:
+def test_an_empty_question_is_an_error_and_creates_nothing(talk: ScriptedShell) -> None:
     for words in (["run"], ["run", "-n"], ["run", "-c"], ["run", ""]):
         done = talk(*words)
         assert done.status == STATUSES["invalid"], words
@@ -132,21 +132,21 @@ def test_an_empty_question_is_an_error_and_creates_nothing(talk: Talk) -> None:
 # Which conversation -----------------------------------------------------------------------------------------------
 
 
-def test_a_directory_continues_its_last_conversation(talk: Talk, tmp_path: Path) -> None:
+def test_a_directory_continues_its_last_conversation(talk: ScriptedShell, tmp_path: Path) -> None:
     talk.ask("run", "one")
     talk.ask("run", "two")
     assert talk.dialog(key_of(talk)) == ["one", "First reply.", "two", "Second reply."]
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    far = Talk(Shell(elsewhere, talk.sh.db))
+    far = ScriptedShell(Shell(elsewhere, talk.sh.db))
     far.script(*REPLIES)
     assert texts(far.path(far.ask("run", "far"))) == ["far", "First reply."]
     assert far.keys()[0] == "cli:elsewhere"
-    nothing = Talk(Shell(tmp_path, talk.sh.db))
+    nothing = ScriptedShell(Shell(tmp_path, talk.sh.db))
     assert len(texts(nothing.path(nothing.ask("run", "-c", "three")))) == 6
 
 
-def test_incognito_stores_nothing_and_may_read_the_store(talk: Talk) -> None:
+def test_incognito_stores_nothing_and_may_read_the_store(talk: ScriptedShell) -> None:
     for flag in ("-G", "--incognito", "--no-save"):
         done = talk("run", flag, "secret")
         assert (done.status, done.out, done.err) == (0, "First reply.\n", "")
@@ -161,7 +161,7 @@ def test_incognito_stores_nothing_and_may_read_the_store(talk: Talk) -> None:
     assert talk("run", "-G", "-c", "zzzzz9", "x").status == STATUSES["not_found"]
 
 
-def test_c_is_followed_by_an_id_or_by_words(talk: Talk) -> None:
+def test_c_is_followed_by_an_id_or_by_words(talk: ScriptedShell) -> None:
     first = talk.ask("run", "one")
     talk.ask("run", "-c", "two", "and a half")
     forked = talk("run", "-c", first, "other two")
@@ -172,7 +172,7 @@ def test_c_is_followed_by_an_id_or_by_words(talk: Talk) -> None:
     assert talk("run", "-c", "q7q7q7", "x").err.startswith("bough: Conversation not found")
 
 
-def test_a_named_session_and_a_whole_key(talk: Talk) -> None:
+def test_a_named_session_and_a_whole_key(talk: ScriptedShell) -> None:
     talk.ask("run", "--session", "work", "one")
     talk.ask("run", "--session", "telegram:7", "two")
     assert talk.dialog("cli:work") == ["one", "First reply."]
@@ -182,7 +182,7 @@ def test_a_named_session_and_a_whole_key(talk: Talk) -> None:
     assert talk.dialog("cli:work") == ["again", "First reply."]
 
 
-def test_contradictory_flags_are_a_one_line_error(talk: Talk) -> None:
+def test_contradictory_flags_are_a_one_line_error(talk: ScriptedShell) -> None:
     done = talk("run", "-n", "--resume", "x", "hi")
     assert (done.status, done.err) == (2, "bough: -n and --resume contradict each other; use one of them.\n")
 
@@ -190,7 +190,7 @@ def test_contradictory_flags_are_a_one_line_error(talk: Talk) -> None:
 # Who answers ------------------------------------------------------------------------------------------------------
 
 
-def test_a_changed_model_is_stored_and_applies_from_then_on(talk: Talk) -> None:
+def test_a_changed_model_is_stored_and_applies_from_then_on(talk: ScriptedShell) -> None:
     talk.ask("run", "one")
     other = talk.script("Other.", name="other")
     id = talk.ask("run", "-c", "-m", other, "two")
@@ -201,7 +201,7 @@ def test_a_changed_model_is_stored_and_applies_from_then_on(talk: Talk) -> None:
     assert talk("run", "three").out == "Other.\n"
 
 
-def test_an_agent_of_the_configuration_answers_and_is_stored(talk: Talk) -> None:
+def test_an_agent_of_the_configuration_answers_and_is_stored(talk: ScriptedShell) -> None:
     critic = talk.script("Bad.", name="critic")
     configure(talk.sh, f'[agents.critic]\nmodel = "{critic}"\nsystem = "You criticise."\n')
     assert talk("run", "-a", "critic", "x").out == "Bad.\n"
@@ -221,7 +221,7 @@ def test_an_agent_of_the_configuration_answers_and_is_stored(talk: Talk) -> None
     assert "There is no [agents.nobody]" in done.err
 
 
-def test_a_system_prompt_applies_to_its_conversation(talk: Talk) -> None:
+def test_a_system_prompt_applies_to_its_conversation(talk: ScriptedShell) -> None:
     def digests() -> list[bytes | None]:
         with bough.connect(talk.sh.db) as store:
             return [turn.instructions_digest for turn in reversed(store.turns())]
@@ -237,7 +237,7 @@ def test_a_system_prompt_applies_to_its_conversation(talk: Talk) -> None:
     assert "Be brief." not in " ".join(talk.dialog(key_of(talk)))
 
 
-def test_the_error_without_a_model_names_the_command_to_run(talk: Talk, tmp_path: Path) -> None:
+def test_the_error_without_a_model_names_the_command_to_run(talk: ScriptedShell, tmp_path: Path) -> None:
     done = talk("run", "x", BOUGH_MODEL="", BOUGH_CACHE=str(tmp_path / "cache"))
     assert done.status == PROVIDER_STATUSES["not_found"]
     assert "bough local install" in done.err
@@ -248,7 +248,7 @@ def test_the_error_without_a_model_names_the_command_to_run(talk: Talk, tmp_path
 
 
 @pytest.mark.parametrize("kind", list(PROVIDER_STATUSES))
-def test_each_kind_of_provider_error_has_its_line_and_status(talk: Talk, kind: str) -> None:
+def test_each_kind_of_provider_error_has_its_line_and_status(talk: ScriptedShell, kind: str) -> None:
     line = {"error": kind, "message": f"The cause: {kind}."}
     if kind == "cut":
         line = {"blocks": [{"type": "text", "text": "half an answer"}], "cut": 2}  # type: ignore[dict-item]
@@ -263,7 +263,7 @@ def test_each_kind_of_provider_error_has_its_line_and_status(talk: Talk, kind: s
         assert store.get_messages([turn.id])[0].message.text == "important question"
 
 
-def test_a_deleted_working_directory_is_an_error(talk: Talk) -> None:
+def test_a_deleted_working_directory_is_an_error(talk: ScriptedShell) -> None:
     script = 'mkdir gone; cd gone; rmdir ../gone; exec "$0" -m bough run hello'
     done = subprocess.run(
         ["sh", "-c", script, sys.executable], cwd=talk.sh.directory, env=talk.sh.environment, stdin=subprocess.DEVNULL,
@@ -273,7 +273,7 @@ def test_a_deleted_working_directory_is_an_error(talk: Talk) -> None:
     assert "The working directory was deleted; change to another one." in done.stderr
 
 
-def test_a_question_that_failed_is_asked_again_by_its_id(talk: Talk) -> None:
+def test_a_question_that_failed_is_asked_again_by_its_id(talk: ScriptedShell) -> None:
     failed = talk("run", "-m", talk.script({"error": "down"}, name="bad"), "important question")
     turn = failed.err.partition("--resume ")[2][:6]
     again = talk("run", "--resume", turn, "-m", talk.script("Now.", name="good"))
@@ -281,20 +281,20 @@ def test_a_question_that_failed_is_asked_again_by_its_id(talk: Talk) -> None:
     assert talk.dialog(key_of(talk)) == ["important question", "Now."]
 
 
-def test_an_error_is_json_when_json_was_asked_for(talk: Talk) -> None:
+def test_an_error_is_json_when_json_was_asked_for(talk: ScriptedShell) -> None:
     done = talk("run", "--json", "-m", talk.script({"error": "key", "message": "No key."}, name="bad"), "x")
     assert json.loads(done.err) == {"error": {"code": "provider", "message": "No key."}}
     assert done.out == ""
 
 
-def test_a_timeout_is_reported_and_the_turn_can_be_resumed(talk: Talk) -> None:
+def test_a_timeout_is_reported_and_the_turn_can_be_resumed(talk: ScriptedShell) -> None:
     slow = talk.script({"blocks": [{"type": "text", "text": "one two three four"}], "delay": 0.3}, name="slow")
     done = talk("run", "-m", slow, "--timeout", "0.7", "count")
     assert done.status == STOPPED
     assert "Stopped at the limit of 0.7 seconds." in done.err
 
 
-def test_a_limit_of_steps_comes_from_the_configuration(talk: Talk) -> None:
+def test_a_limit_of_steps_comes_from_the_configuration(talk: ScriptedShell) -> None:
     configure(talk.sh, "[run]\nmax_steps = 2\n")
     talk.script({"blocks": [{"type": "tool_call", "name": "nothing"}]})
     done = talk("run", "go on and on")
@@ -303,7 +303,7 @@ def test_a_limit_of_steps_comes_from_the_configuration(talk: Talk) -> None:
     assert done.err.count("→ nothing") == 1  # the last step's calls are not done any more
 
 
-def test_long_conversations_are_compacted_if_configured(talk: Talk) -> None:
+def test_long_conversations_are_compacted_if_configured(talk: ScriptedShell) -> None:
     configure(talk.sh, "[conversation]\nmax_messages = 4\nkeep_turns = 1\n")
     errors = [talk("run", f"question {n}").err for n in range(3)]
     assert [("Older turns are summarized in" in err) for err in errors] == [False, False, False]
@@ -314,7 +314,7 @@ def test_long_conversations_are_compacted_if_configured(talk: Talk) -> None:
     assert len(path) == 9  # the original stays
 
 
-def running(talk: Talk, *words: str) -> subprocess.Popen[str]:
+def running(talk: ScriptedShell, *words: str) -> subprocess.Popen[str]:
     environment = talk.sh.environment | {"BOUGH_MODEL": "scripted:script"}
     return subprocess.Popen(
         [sys.executable, "-m", "bough", *words],
@@ -324,7 +324,7 @@ def running(talk: Talk, *words: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_ctrl_c_stores_the_partial_reply_and_shows_how_to_resume(talk: Talk, sent: signal.Signals) -> None:
+def test_ctrl_c_stores_the_partial_reply_and_shows_how_to_resume(talk: ScriptedShell, sent: signal.Signals) -> None:
     talk.script({"blocks": [{"type": "text", "text": "a b c " * 100}], "delay": 0.02}, "Whole.")
     process = running(talk, "run", "long question")
     assert process.stdout is not None
@@ -346,7 +346,7 @@ def test_ctrl_c_stores_the_partial_reply_and_shows_how_to_resume(talk: Talk, sen
     assert talk.dialog(key_of(talk))[-2:] == ["in short", "Whole."]
 
 
-def test_a_kill_in_mid_stream_loses_at_most_the_last_second(talk: Talk) -> None:
+def test_a_kill_in_mid_stream_loses_at_most_the_last_second(talk: ScriptedShell) -> None:
     talk.script({"blocks": [{"type": "text", "text": "word " * 400}], "delay": 0.01})
     process = running(talk, "run", "long question")
     assert process.stdout is not None
@@ -361,7 +361,7 @@ def test_a_kill_in_mid_stream_loses_at_most_the_last_second(talk: Talk) -> None:
     assert len(kept) > len(shown) - 5 * 110
 
 
-def test_a_reply_is_stored_when_its_reader_exits(talk: Talk) -> None:
+def test_a_reply_is_stored_when_its_reader_exits(talk: ScriptedShell) -> None:
     talk.script({"blocks": [{"type": "text", "text": "line\n" * 50}], "delay": 0.005})
     process = running(talk, "run", "many lines")
     assert process.stdout is not None
@@ -373,7 +373,7 @@ def test_a_reply_is_stored_when_its_reader_exits(talk: Talk) -> None:
     assert talk.dialog(key_of(talk)) == ["many lines", "line\n" * 50]
 
 
-def test_concurrent_questions_in_one_directory_wait_for_each_other(talk: Talk) -> None:
+def test_concurrent_questions_in_one_directory_wait_for_each_other(talk: ScriptedShell) -> None:
     talk.ask("run", "zero")
     talk.script({"blocks": [{"type": "text", "text": "a b c d e f g h"}], "delay": 0.25})
     processes = [running(talk, "run", f"question {n}") for n in range(2)]
@@ -386,7 +386,7 @@ def test_concurrent_questions_in_one_directory_wait_for_each_other(talk: Talk) -
         assert all(turn.status == "complete" for turn in store.turns())
 
 
-def test_an_unusable_model_changes_no_session(talk: Talk) -> None:
+def test_an_unusable_model_changes_no_session(talk: ScriptedShell) -> None:
     first = id_in(talk("run", "one").err)
     talk("run", "two")
     for words in (("-c", first), ("-n",), ("--session", "other")):
@@ -394,7 +394,7 @@ def test_an_unusable_model_changes_no_session(talk: Talk) -> None:
     assert [row["session"] for row in json.loads(talk("sessions", "--json").out)] == [key_of(talk)]
 
 
-def test_the_error_for_a_sessions_unusable_model_names_the_flag_to_change_it(talk: Talk) -> None:
+def test_the_error_for_a_sessions_unusable_model_names_the_flag_to_change_it(talk: ScriptedShell) -> None:
     with bough.connect(talk.sh.db) as store:
         store.session("claude-code:old", model="claude-sonnet-4-5").save_turn([bough.user("a"), bough.assistant("b")])
     done = talk("run", "--session", "claude-code:old", "go on")
@@ -405,7 +405,7 @@ def test_the_error_for_a_sessions_unusable_model_names_the_flag_to_change_it(tal
 
 
 def test_one_question_reads_the_configuration_and_finds_its_conversation_once(
-    talk: Talk, monkeypatch: pytest.MonkeyPatch
+    talk: ScriptedShell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
 
     calls: list[object] = []
@@ -429,7 +429,7 @@ def test_one_question_reads_the_configuration_and_finds_its_conversation_once(
 
 
 @pytest.mark.parametrize("command", ["run", "chat"])
-def test_nothing_to_continue_creates_no_store(talk: Talk, command: str) -> None:
+def test_nothing_to_continue_creates_no_store(talk: ScriptedShell, command: str) -> None:
     for words in (
         ("-c", "hello"),
         ("-c", "a1b2c3", "hi"),

@@ -13,7 +13,7 @@ import bough
 from bough import Invalid, Media, NotFound, Text
 from bough.cli.ask.attach import attached, block_of, question
 from tests.cli.bough_process import Shell
-from tests.cli.talking import Talk
+from tests.cli.scripted_shell import ScriptedShell
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 8
 PDF = b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n"
@@ -87,7 +87,7 @@ def test_words_follow_files_and_piped_input(tmp_path: Path) -> None:
 
 
 def test_a_silent_socket_is_not_waited_for(sh: Shell) -> None:
-    Talk(sh).script("Reply.")
+    ScriptedShell(sh).script("Reply.")
     ours, theirs = socket.socketpair()
     with ours, theirs, bough_process(sh, theirs.fileno()) as process:
         out, _ = process.communicate(timeout=30)
@@ -95,7 +95,7 @@ def test_a_silent_socket_is_not_waited_for(sh: Shell) -> None:
 
 
 def test_waiting_for_an_open_pipe_is_reported(sh: Shell) -> None:
-    Talk(sh).script("Reply.")
+    ScriptedShell(sh).script("Reply.")
     with bough_process(sh, subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stderr is not None

@@ -8,7 +8,7 @@ import pytest
 
 from bough.cli.exits import STATUSES
 from tests.cli.bough_process import Shell
-from tests.cli.talking import Talk
+from tests.cli.scripted_shell import ScriptedShell
 
 REFUSED, NOT_FOUND = STATUSES["refused"], STATUSES["not_found"]
 
@@ -62,7 +62,7 @@ DOCUMENTS: dict[str, list[tuple[str, int, str]]] = {
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_the_command_lines_of_a_document_work(sh: Shell, document: str) -> None:
-    talk = Talk(sh)
+    talk = ScriptedShell(sh)
     talk.script("First.", "Second.", "Third.")
     talk.script("Other.", name="other")
     ids = {"first": talk.ask("run", "one"), "second": talk.ask("run", "two")}
@@ -73,7 +73,7 @@ def test_the_command_lines_of_a_document_work(sh: Shell, document: str) -> None:
 
 
 def test_the_error_for_nothing_to_continue_matches_the_documents(sh: Shell) -> None:
-    talk = Talk(sh)
+    talk = ScriptedShell(sh)
     talk.script("First.")
     for words in (["run", "-c", "hello"], ["-c", "hello"], ["run", "--resume", "--", "hello"], ["chat", "-c"]):
         done = talk(*words)

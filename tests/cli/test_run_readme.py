@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from tests.cli.bough_process import Shell
-from tests.cli.talking import Talk
+from tests.cli.scripted_shell import ScriptedShell
 
 README = Path(__file__).parents[2] / "README.md"
 EXAMPLE = "a1b2c3"
@@ -21,7 +21,7 @@ def lines() -> list[str]:
 
 
 def test_the_readmes_command_lines_do_what_they_say(sh: Shell) -> None:
-    Talk(sh).script("Slow growth.", "Beeches live shorter.", "Nothing.", "Because they are slow.")
+    ScriptedShell(sh).script("Slow growth.", "Beeches live shorter.", "Nothing.", "Because they are slow.")
     tools = sh.directory / "bin"
     tools.mkdir()
     (tools / "bough").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m bough "$@"\n')

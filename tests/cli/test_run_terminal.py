@@ -7,13 +7,13 @@ import pytest
 import bough
 from bough.cli.exits import INTERRUPTED
 from tests.cli.bough_process import Shell
-from tests.cli.talking import Talk
+from tests.cli.scripted_shell import ScriptedShell
 from tests.cli.terminal import Terminal
 
 
 @pytest.fixture
-def talk(sh: Shell) -> Talk:
-    made = Talk(sh)
+def talk(sh: Shell) -> ScriptedShell:
+    made = ScriptedShell(sh)
     made.script(
         {
             "blocks": [
@@ -27,11 +27,11 @@ def talk(sh: Shell) -> Talk:
     return made
 
 
-def run(talk: Talk, *words: str, **more: str) -> Terminal:
+def run(talk: ScriptedShell, *words: str, **more: str) -> Terminal:
     return Terminal(talk.sh, "run", *words, **{"BOUGH_MODEL": "scripted:script", **more})
 
 
-def test_thinking_tools_and_markdown_are_shown_and_escapes_are_harmless(talk: Talk) -> None:
+def test_thinking_tools_and_markdown_are_shown_and_escapes_are_harmless(talk: ScriptedShell) -> None:
     with run(talk, "how", "old?") as terminal:
         assert terminal.end() == 0
         lines = terminal.text.splitlines()
@@ -46,7 +46,7 @@ def test_thinking_tools_and_markdown_are_shown_and_escapes_are_harmless(talk: Ta
         assert terminal.screen.buffer[4][0].bold
 
 
-def test_without_colours_the_reply_is_plain_and_still_harmless(talk: Talk) -> None:
+def test_without_colours_the_reply_is_plain_and_still_harmless(talk: ScriptedShell) -> None:
     for words, more in (([], {"NO_COLOR": "1"}), (["--raw"], {})):
         with run(talk, "-G", *words, "how old?", **more) as terminal:
             assert terminal.end() == 0
@@ -54,14 +54,14 @@ def test_without_colours_the_reply_is_plain_and_still_harmless(talk: Talk) -> No
             assert "- about `210` years" in terminal.text
 
 
-def test_a_terminal_that_knows_no_escapes_gets_none(talk: Talk) -> None:
+def test_a_terminal_that_knows_no_escapes_gets_none(talk: ScriptedShell) -> None:
     with run(talk, "how", "old?", TERM="dumb") as terminal:
         written = terminal.process.read()
     assert b"\x1b" not in written
     assert b"about `210` years" in written
 
 
-def test_ctrl_c_on_a_terminal_stores_the_partial_reply_and_shows_how_to_resume(talk: Talk) -> None:
+def test_ctrl_c_on_a_terminal_stores_the_partial_reply_and_shows_how_to_resume(talk: ScriptedShell) -> None:
     talk.script({"blocks": [{"type": "text", "text": "tick tock " * 200}], "delay": 0.03})
     with run(talk, "count") as terminal:
         terminal.see("tick tock tick")
@@ -74,7 +74,7 @@ def test_ctrl_c_on_a_terminal_stores_the_partial_reply_and_shows_how_to_resume(t
         assert store.get_messages([turn.last_id])[0].message.text.startswith("tick tock tick")
 
 
-def test_a_waiting_sign_is_shown_before_the_first_token(talk: Talk) -> None:
+def test_a_waiting_sign_is_shown_before_the_first_token(talk: ScriptedShell) -> None:
     talk.script({"blocks": [{"type": "text", "text": "at last"}], "delay": 1.0})
     with run(talk, "slow") as terminal:
         terminal.see("…")

@@ -83,13 +83,13 @@ def test_a_grown_conversation_adds_its_growth_and_the_session_follows(store: Sto
 
 
 def test_what_was_continued_here_stays_and_the_growth_gets_a_session_beside_it(store: Store) -> None:
-    store.bring_in(conversation(chain(*FOUR[:2]), title="Talk"))
+    store.bring_in(conversation(chain(*FOUR[:2]), title="ScriptedShell"))
     store.session("elsewhere-app:c1").save_turn([user("here"), assistant("mine")])
-    grown = store.bring_in(conversation(chain(*FOUR), title="Talk"))
+    grown = store.bring_in(conversation(chain(*FOUR), title="ScriptedShell"))
     assert grown.elsewhere == "elsewhere-app:c1:elsewhere"
     assert texts(store, "elsewhere-app:c1") == ["one", "two", "here", "mine"]
     assert texts(store, grown.elsewhere) == ["one", "two", "three", "four"]
-    more = store.bring_in(conversation(chain(*FOUR, user("five"), assistant("six")), title="Talk"))
+    more = store.bring_in(conversation(chain(*FOUR, user("five"), assistant("six")), title="ScriptedShell"))
     assert (more.added, more.elsewhere) == (2, grown.elsewhere)
     assert texts(store, grown.elsewhere)[-1] == "six"
     assert len(store.sessions()) == 2

@@ -1,4 +1,4 @@
-"""A store in memory: the same verbs, and nothing is left."""
+"""Stores in memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import bough
 from bough import assistant, user
 
 
-def test_a_store_in_memory_has_the_same_verbs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_store_in_memory_has_the_same_methods(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     with bough.connect(":memory:") as store:
         session = store.session("cli:secret")
@@ -29,13 +29,13 @@ def test_a_store_in_memory_has_the_same_verbs(monkeypatch: pytest.MonkeyPatch, t
     assert os.listdir(tmp_path) == []
 
 
-def test_two_stores_in_memory_know_nothing_of_each_other() -> None:
+def test_two_stores_in_memory_are_independent() -> None:
     with bough.connect(":memory:") as one, bough.connect(":memory:") as other:
         one.session("cli:a")
         assert other.sessions() == []
 
 
-def test_a_store_in_memory_can_be_kept_after_all(tmp_path: Path) -> None:
+def test_a_store_in_memory_can_be_backed_up_to_a_file(tmp_path: Path) -> None:
     with bough.connect(":memory:") as store:
         store.session("cli:a").save_turn([user("q"), assistant("a")])
         store.backup(tmp_path / "kept.db")
@@ -44,7 +44,7 @@ def test_a_store_in_memory_can_be_kept_after_all(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-def test_a_fork_of_the_process_leaves_a_store_in_memory_whole() -> None:
+def test_a_store_in_memory_survives_a_process_fork() -> None:
     script = (
         "import os, bough\n"
         "store = bough.connect(':memory:')\n"

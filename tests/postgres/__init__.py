@@ -1,1 +1,1 @@
-"""What only a PostgreSQL server can do, and what it must survive."""
+"""Tests that need a PostgreSQL server."""

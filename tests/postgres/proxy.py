@@ -1,4 +1,4 @@
-"""Stands between a client and a server: counts what the client waits for, and cuts the line when it is told to."""
+"""A proxy between client and server that counts round trips and can cut the connection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many sessions at the same time, on one store: over several connections, and none in the way of another."""
+"""Concurrent sessions of one store over several connections."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_writer_that_waits_too_long_is_busy_and_nothing_was_written(postgres: 
         assert list(store.list_messages()) == []
 
 
-def test_readers_wait_for_nobody(postgres: str, namespace: str) -> None:
+def test_readers_do_not_wait_for_writers(postgres: str, namespace: str) -> None:
     inside, done = threading.Event(), threading.Event()
 
     def hold(_: int) -> None:
@@ -102,7 +102,7 @@ def test_readers_wait_for_nobody(postgres: str, namespace: str) -> None:
         holding.result()
 
 
-def test_when_all_connections_are_in_use_a_verb_waits_and_then_says_so(postgres: str, namespace: str) -> None:
+def test_a_call_waits_for_a_free_connection_and_then_raises_busy(postgres: str, namespace: str) -> None:
     inside, done = threading.Event(), threading.Event()
 
     def hold(_: int) -> None:
@@ -122,7 +122,7 @@ def test_when_all_connections_are_in_use_a_verb_waits_and_then_says_so(postgres:
         assert store.find_session("cli:a") is None
 
 
-def test_the_lease_of_another_machine_is_never_taken_for_a_dead_one(postgres: str, namespace: str) -> None:
+def test_the_lease_of_another_machine_is_held_until_it_expires(postgres: str, namespace: str) -> None:
     """Machines may have the same name: only time ends a lease that a process of another machine holds."""
     now = 1_000_000
     with bough.connect(postgres, namespace=namespace, clock=lambda: now) as store:
@@ -144,7 +144,7 @@ def test_the_lease_of_another_machine_is_never_taken_for_a_dead_one(postgres: st
         turn.interrupt()
 
 
-def test_a_deadlock_is_not_the_callers_business(postgres: str, namespace: str) -> None:
+def test_a_transaction_in_a_deadlock_is_retried(postgres: str, namespace: str) -> None:
     url = f"{postgres}?namespace={namespace}&application_name={namespace}"
     with bough.connect(url) as store, psycopg.connect(postgres) as other:
         session = store.session("cli:a")
@@ -161,7 +161,9 @@ def test_a_deadlock_is_not_the_callers_business(postgres: str, namespace: str) -
 
 
 @pytest.mark.parametrize("code", ["40001", "40P01", "57P01"])
-def test_work_that_the_server_gave_up_is_done_again_and_once(postgres: str, namespace: str, code: str) -> None:
+def test_a_transaction_aborted_by_the_server_is_retried_and_stored_once(
+    postgres: str, namespace: str, code: str
+) -> None:
     """The server itself raises the error, in the middle of the transaction, after something was written."""
     with bough.connect(postgres, namespace=namespace) as store:
         session, tries = store.session("cli:a"), []
@@ -180,7 +182,7 @@ def test_work_that_the_server_gave_up_is_done_again_and_once(postgres: str, name
 
 
 @pytest.mark.parametrize("code", ["23505", "42P01", "22003"])
-def test_what_does_not_pass_is_not_tried_again_and_leaves_nothing(postgres: str, namespace: str, code: str) -> None:
+def test_a_permanent_error_is_not_retried_and_is_rolled_back(postgres: str, namespace: str, code: str) -> None:
     with bough.connect(postgres, namespace=namespace) as store:
         tries = []
 

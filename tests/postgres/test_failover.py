@@ -1,4 +1,4 @@
-"""A server is killed in the middle of the work and started again: nothing is lost, and nothing is there twice."""
+"""Server crashes and failover: nothing is lost or duplicated."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import bough
 from bough import Store, assistant, user
 from tests.ports import free_port
 from tests.reliability.checks import assert_sound, steps
-from tests.reliability.crew import processes, together
+from tests.reliability.processes import multiprocess, run_together
 
 from .server import Server
 
@@ -59,7 +59,7 @@ def more_turns(store: Store) -> None:
         time.sleep(0.01)
 
 
-def test_one_store_outlives_a_server_that_is_killed_again_and_again(server: Server, namespace: str) -> None:
+def test_a_store_survives_repeated_server_crashes(server: Server, namespace: str) -> None:
     stopped = threading.Event()
     with bough.connect(server.url, namespace=namespace, patience=PATIENCE) as store, ThreadPoolExecutor(4) as threads:
         writers = [threads.submit(write, store, f"w{number}", stopped) for number in range(4)]
@@ -84,10 +84,10 @@ def take_part(url: str, namespace: str, name: str, turns: int) -> list[str]:
     return [f"{name}.{number}" for number in range(turns)]
 
 
-def test_processes_outlive_a_killed_server(server: Server, namespace: str) -> None:
+def test_processes_survive_a_server_crash(server: Server, namespace: str) -> None:
     done: list[list[str]] = []
     jobs = [(server.url, namespace, f"p{number}", 40) for number in range(4)]
-    working = threading.Thread(target=lambda: done.extend(together(take_part, jobs)))
+    working = threading.Thread(target=lambda: done.extend(run_together(take_part, jobs)))
     with bough.connect(server.url, namespace=namespace, patience=PATIENCE) as store:
         working.start()
         for _ in range(2):
@@ -101,7 +101,7 @@ def test_processes_outlive_a_killed_server(server: Server, namespace: str) -> No
     assert Counter(found["cli:shared"]) == Counter(turn for turns in done for turn in turns)
 
 
-def test_a_store_made_while_the_server_was_away_says_so_and_works_when_it_is_back(server: Server) -> None:
+def test_a_store_opened_while_the_server_is_down_works_after_its_restart(server: Server) -> None:
     server.kill()
     with pytest.raises(bough.StorageError, match="cannot be reached"):
         bough.connect(server.url)
@@ -109,7 +109,7 @@ def test_a_store_made_while_the_server_was_away_says_so_and_works_when_it_is_bac
     bough.connect(server.url).close()
 
 
-def test_a_verb_that_is_tried_while_the_server_is_away_says_what_was_kept(server: Server, namespace: str) -> None:
+def test_the_error_while_the_server_is_down_states_what_was_kept(server: Server, namespace: str) -> None:
     with bough.connect(server.url, namespace=namespace, patience=0.2) as store:
         session = store.session("cli:a")
         session.save_turn([user("one"), assistant("1")])
@@ -131,10 +131,10 @@ def die_in_a_turn(url: str, namespace: str, pipe: Any) -> None:
     os.kill(os.getpid(), 9)
 
 
-def test_the_turn_of_a_killed_process_is_put_aside_by_the_next_writer(server: Server, namespace: str) -> None:
-    mine, theirs = processes.Pipe(duplex=False)
+def test_the_turn_of_a_killed_process_is_interrupted_by_the_next_writer(server: Server, namespace: str) -> None:
+    mine, theirs = multiprocess.Pipe(duplex=False)
     with bough.connect(server.url, namespace=namespace) as store:
-        process = processes.Process(target=die_in_a_turn, args=(server.url, namespace, theirs))
+        process = multiprocess.Process(target=die_in_a_turn, args=(server.url, namespace, theirs))
         process.start()
         turn = mine.recv()
         process.join()
@@ -143,7 +143,7 @@ def test_the_turn_of_a_killed_process_is_put_aside_by_the_next_writer(server: Se
         assert [node.message.text for node in store.session("cli:a").path()] == ["next", "reply"]
 
 
-def test_a_store_follows_the_data_to_another_server(server: Server, namespace: str) -> None:
+def test_a_store_reconnects_to_another_server_with_the_data(server: Server, namespace: str) -> None:
     """A URL with several servers, as for a primary and the one that takes over."""
     home, next_port = server.port, free_port()
     several = f"postgresql://postgres@127.0.0.1:{home},127.0.0.1:{next_port}/postgres?target_session_attrs=read-write"
@@ -183,7 +183,7 @@ def pair() -> Iterator[tuple[Server, Server]]:
     standby.remove()
 
 
-def test_a_standby_that_takes_over_has_all_that_was_acknowledged_and_nothing_twice(
+def test_a_promoted_standby_has_everything_acknowledged_exactly_once(
     pair: tuple[Server, Server], namespace: str
 ) -> None:
     primary, standby = pair
@@ -204,7 +204,7 @@ def test_a_standby_that_takes_over_has_all_that_was_acknowledged_and_nothing_twi
     assert Counter(turn for turns in found.values() for turn in turns) == Counter(kept)
 
 
-def test_a_standby_takes_no_writes_and_says_so(pair: tuple[Server, Server], namespace: str) -> None:
+def test_a_write_to_a_standby_is_an_error(pair: tuple[Server, Server], namespace: str) -> None:
     primary, standby = pair
     with bough.connect(primary.url, namespace=namespace) as store:
         store.session("cli:a").save_turn([user("one"), assistant("1")])

@@ -1,4 +1,4 @@
-"""The schema comes about once, however many begin together, and in one way only, whichever way it comes about."""
+"""Creation and migration of the schema, also by concurrent processes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import bough
 from bough import Store, assistant, user
 from bough.db.migrations import SCHEMA, VERSION
 from bough.db.postgres.driver import PostgreSQL
-from tests.reliability.crew import together
+from tests.reliability.processes import run_together
 
 DESCRIPTION = """
     SELECT 'column', c.relname, a.attname, concat_ws(' ', format_type(a.atttypid, a.atttypmod), a.attnotnull,
@@ -46,7 +46,7 @@ def next_steps(directory: Path, *steps: str) -> Path:
     return directory
 
 
-def test_the_migrations_together_are_the_schema(postgres: str, empty: str, tmp_path: Path) -> None:
+def test_the_sum_of_the_migrations_is_the_schema(postgres: str, empty: str, tmp_path: Path) -> None:
     bough.connect(postgres).close()
     PostgreSQL(empty, migrations=next_steps(tmp_path / "steps")).close()
     assert described(empty) == described(postgres)
@@ -58,26 +58,26 @@ def open_and_say(url: str, number: int, migrations: Path | None) -> list[str]:
         return store.session("cli:a").save_turn([user(f"{number}"), assistant("yes")], wait=60)
 
 
-def test_ten_processes_starting_together_make_the_schema_once(empty: str) -> None:
-    said = together(open_and_say, [(empty, number, None) for number in range(10)])
+def test_ten_concurrent_processes_create_the_schema_once(empty: str) -> None:
+    said = run_together(open_and_say, [(empty, number, None) for number in range(10)])
     with bough.connect(empty) as store:
         assert len(store.session("cli:a").path()) == sum(map(len, said)) == 20
         assert store.verify() == []
 
 
-def test_ten_processes_starting_together_migrate_once_and_keep_what_was_there(empty: str, tmp_path: Path) -> None:
+def test_ten_concurrent_processes_migrate_once_without_loss(empty: str, tmp_path: Path) -> None:
     open_and_say(empty, 0, None)
     steps = next_steps(
         tmp_path / "steps",
         "CREATE TABLE bough.invented (namespace text PRIMARY KEY, n bigint)",
         "INSERT INTO bough.invented SELECT namespace, max(n) FROM bough.messages GROUP BY namespace",
     )
-    together(open_and_say, [(empty, number, steps) for number in range(10)])
+    run_together(open_and_say, [(empty, number, steps) for number in range(10)])
     with psycopg.connect(empty) as admin:
         assert admin.execute("SELECT n FROM bough.invented").fetchall() == [(2,)]
 
 
-def test_a_migration_that_fails_changes_nothing(empty: str, tmp_path: Path) -> None:
+def test_a_failed_migration_changes_nothing(empty: str, tmp_path: Path) -> None:
     open_and_say(empty, 0, None)
     before = described(empty)
     steps = next_steps(tmp_path / "steps", "CREATE TABLE bough.invented (n bigint)", "DROP TABLE bough.nothing")
@@ -87,7 +87,7 @@ def test_a_migration_that_fails_changes_nothing(empty: str, tmp_path: Path) -> N
     bough.connect(empty).close()
 
 
-def test_a_newer_schema_is_refused_and_left_alone(empty: str) -> None:
+def test_a_newer_schema_is_refused_and_not_changed(empty: str) -> None:
     bough.connect(empty).close()
     with psycopg.connect(empty, autocommit=True) as admin:
         admin.execute(f"COMMENT ON SCHEMA bough IS 'bough, schema {VERSION + 1}'".encode())
@@ -95,7 +95,7 @@ def test_a_newer_schema_is_refused_and_left_alone(empty: str) -> None:
         bough.connect(empty)
 
 
-def test_a_schema_of_that_name_that_is_not_ours_is_left_alone(empty: str) -> None:
+def test_a_foreign_schema_of_the_same_name_is_not_changed(empty: str) -> None:
     with psycopg.connect(empty, autocommit=True) as admin:
         admin.execute("CREATE SCHEMA bough; CREATE TABLE bough.messages (mine text)")
     with pytest.raises(bough.Refused, match="did not make"):

@@ -1,4 +1,4 @@
-"""What goes over the wire: how often a verb waits for the server, and what becomes of it when the line is cut."""
+"""Round trips of each method, and lost connections."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ def waits(proxy: Proxy, verb: Callable[[], object]) -> int:
     return proxy.waits - before
 
 
-def test_saving_and_loading_wait_as_often_for_a_long_turn_as_for_a_short_one(proxy: Proxy, store: Store) -> None:
+def test_the_round_trips_of_saving_and_loading_do_not_depend_on_the_length_of_a_turn(
+    proxy: Proxy, store: Store
+) -> None:
     session = store.session("cli:a")
     session.save_turn(long_turn(3))
     saved = [waits(proxy, lambda size=size: session.save_turn(long_turn(size))) for size in (4, 40, 400)]  # type: ignore[misc]
@@ -51,14 +53,14 @@ def test_saving_and_loading_wait_as_often_for_a_long_turn_as_for_a_short_one(pro
     assert waits(proxy, lambda: session.path(last=3)) <= loaded + 1  # the id of the one before has to be asked for
 
 
-def test_a_step_of_a_turn_waits_as_often_whatever_its_size(proxy: Proxy, store: Store) -> None:
+def test_the_round_trips_of_an_add_do_not_depend_on_its_size(proxy: Proxy, store: Store) -> None:
     session = store.session("cli:a")
     with session.turn("q") as turn:
         counted = [waits(proxy, lambda size=size: turn.add(long_turn(size)[1:])) for size in (4, 400)]  # type: ignore[misc]
     assert counted[0] == counted[1]
 
 
-def test_a_fork_and_a_look_at_a_session_wait_once_or_a_few_times(proxy: Proxy, store: Store) -> None:
+def test_forking_and_reading_a_session_take_few_round_trips(proxy: Proxy, store: Store) -> None:
     session = store.session("cli:a")
     session.save_turn(long_turn(50))
     assert waits(proxy, lambda: session.info) == 1
@@ -68,7 +70,7 @@ def test_a_fork_and_a_look_at_a_session_wait_once_or_a_few_times(proxy: Proxy, s
 
 
 @pytest.mark.parametrize("cut", ["before", "after"])
-def test_a_turn_whose_commit_was_not_heard_of_is_there_exactly_once(
+def test_a_turn_whose_commit_answer_was_lost_is_stored_once(
     proxy: Proxy, store: Store, cut: Literal["before", "after"]
 ) -> None:
     session = store.session("cli:a")
@@ -81,7 +83,7 @@ def test_a_turn_whose_commit_was_not_heard_of_is_there_exactly_once(
     assert store.verify() == []
 
 
-def test_a_turn_step_by_step_survives_a_line_that_is_cut_at_every_commit(proxy: Proxy, store: Store) -> None:
+def test_a_turn_survives_a_connection_lost_at_every_commit(proxy: Proxy, store: Store) -> None:
     session = store.session("cli:a")
     proxy.cut("after")
     with session.turn(user("q")) as turn:
@@ -128,7 +130,7 @@ def remembered(store: Store) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_wherever_the_line_is_cut_every_write_is_done_exactly_once(
+def test_wherever_the_connection_is_lost_every_write_is_stored_once(
     postgres: str, namespace: str, proxy: Proxy, when: Literal["before", "after"]
 ) -> None:
     every = 31  # no verb waits as often, so each gets through between two cuts
@@ -145,7 +147,9 @@ def test_wherever_the_line_is_cut_every_write_is_done_exactly_once(
             assert remembered(store) == expected, f"cut {when} wait {first}"
 
 
-def test_what_cannot_be_known_is_not_said_to_be_kept_or_lost(postgres: str, namespace: str, proxy: Proxy) -> None:
+def test_the_error_for_an_unknown_commit_result_claims_neither_outcome(
+    postgres: str, namespace: str, proxy: Proxy
+) -> None:
     with bough.connect(proxy.url, namespace=namespace, patience=0.3) as store:
         session = store.session("cli:a")
         proxy.cut("after")
@@ -158,7 +162,7 @@ def test_what_cannot_be_known_is_not_said_to_be_kept_or_lost(postgres: str, name
 
 
 @pytest.mark.parametrize("others", [40, 70])
-def test_a_write_is_remembered_for_a_while_and_never_done_twice(
+def test_the_server_remembers_recent_writes_and_none_is_stored_twice(
     postgres: str, namespace: str, proxy: Proxy, others: int
 ) -> None:
     """While one writer is cut off in its commit, others go on. The server remembers the last 64 writes."""
@@ -181,7 +185,7 @@ def test_a_write_is_remembered_for_a_while_and_never_done_twice(
         assert len(session.path()) == 2
 
 
-def test_a_dead_connection_is_replaced_before_anybody_notices(postgres: str, proxy: Proxy, store: Store) -> None:
+def test_a_dead_connection_is_replaced_without_an_error(postgres: str, proxy: Proxy, store: Store) -> None:
     session = store.session("cli:a")
     session.save_turn([user("one"), assistant("1")])
     proxy.hang_up()
@@ -193,13 +197,13 @@ def test_a_dead_connection_is_replaced_before_anybody_notices(postgres: str, pro
     assert len(session.path()) == 4
 
 
-def test_a_server_that_cannot_be_reached_is_our_error(proxy: Proxy, namespace: str) -> None:
+def test_an_unreachable_server_is_a_storage_error(proxy: Proxy, namespace: str) -> None:
     proxy.is_open = False
     with pytest.raises(bough.StorageError, match="cannot be reached"):
         bough.connect(proxy.url, namespace=namespace)
 
 
-def test_a_url_that_is_none_is_refused_without_showing_its_password() -> None:
+def test_an_invalid_url_is_refused_without_showing_its_password() -> None:
     with pytest.raises(bough.Invalid) as refused:
         bough.connect("postgresql://me:secret@host/db?nonsense=1")
     assert "secret" not in str(refused.value)

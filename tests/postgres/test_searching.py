@@ -1,4 +1,4 @@
-"""Both engines find the same, whatever is searched for."""
+"""Searches have the same results on both engines."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_queries_find_the_same_in_a_file_and_on_a_server(both: tuple[Store, Stor
 
 
 @pytest.mark.parametrize("query", ["(", "oak OR", "AND", "oak )", "NOT oak", '"open', "a : b", "(" * 200, "*"])
-def test_what_is_no_query_is_our_error_on_both(both: tuple[Store, Store], query: str) -> None:
+def test_an_invalid_query_is_an_error_on_both(both: tuple[Store, Store], query: str) -> None:
     for store in both:
         with pytest.raises(bough.Invalid):
             store.search(query, syntax=True)
@@ -76,10 +76,10 @@ def test_a_text_of_any_length_can_be_indexed(both: tuple[Store, Store]) -> None:
     assert found(both[0], "again") == found(both[1], "again") == [often]
 
 
-def test_words_are_those_of_the_other_engine() -> None:
+def test_text_is_split_into_words_as_fts5_does() -> None:
     assert fulltext.words("Foo_Bar's NAÏVE  x1y2") == ["foo", "bar", "s", "naive", "x1y2"]
 
 
-def test_near_is_refused_and_not_taken_for_a_word(both: tuple[Store, Store]) -> None:
+def test_the_operator_near_is_refused(both: tuple[Store, Store]) -> None:
     with pytest.raises(bough.Invalid, match="NEAR"):
         both[1].search("NEAR(oak tree)", syntax=True)

@@ -1,4 +1,4 @@
-"""The same statements for both engines, and on PostgreSQL every one of them about one namespace."""
+"""Both engines have the same statements, and each PostgreSQL statement uses one namespace only."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_both_engines_have_the_same_statements() -> None:
         ),
     ],
 )
-def test_a_statement_is_put_into_a_namespace(said: str, meant: str) -> None:
+def test_a_statement_gets_the_condition_of_a_namespace(said: str, meant: str) -> None:
     parts = {table: f"SELECT * FROM bough.{table} WHERE namespace = $1" for table in TABLES}
     assert in_namespace(said) == meant.format(**parts)
 
@@ -147,7 +147,7 @@ UNLED = """
 """What breaks the rules of an engine that distributes by the first column of every key."""
 
 
-def test_every_key_reference_and_index_is_led_by_the_namespace_and_nothing_is_global(
+def test_every_key_reference_and_index_begins_with_the_namespace(
     admin: psycopg.Connection[Any],
 ) -> None:
     assert admin.execute(UNLED.encode()).fetchall() == []
@@ -170,7 +170,7 @@ def test_every_key_reference_and_index_is_led_by_the_namespace_and_nothing_is_gl
         "CREATE FUNCTION bough.broken() RETURNS int LANGUAGE sql AS 'SELECT 1'",
     ],
 )
-def test_a_schema_that_breaks_a_rule_is_caught(admin: psycopg.Connection[Any], change: str) -> None:
+def test_the_check_detects_a_schema_that_breaks_a_rule(admin: psycopg.Connection[Any], change: str) -> None:
     with admin.transaction(force_rollback=True):
         if "REFERENCES" in change:
             admin.execute("ALTER TABLE bough.sessions ADD UNIQUE (key, n, namespace)")
@@ -191,7 +191,7 @@ def test_a_schema_that_breaks_a_rule_is_caught(admin: psycopg.Connection[Any], c
         "UPDATE bough.sketches SET namespace = $2 WHERE namespace = $1",
     ],
 )
-def test_a_statement_that_breaks_a_rule_is_caught(admin: psycopg.Connection[Any], statement: str) -> None:
+def test_the_check_detects_a_statement_that_breaks_a_rule(admin: psycopg.Connection[Any], statement: str) -> None:
     assert trespasses(admin, statement)
 
 
@@ -204,7 +204,7 @@ def without_spaces(statement: str) -> str:
     return re.sub(r"\s*([()])\s*", r"\1", statement)
 
 
-def test_lines_and_margins_change_no_statement() -> None:
+def test_formatting_changes_no_statement() -> None:
     for name, statement in read_statements("postgres").items():
         assert without_spaces(STATEMENTS[name]) == without_spaces(re.sub(" +", " ", in_namespace(statement))), name
 

@@ -1,4 +1,4 @@
-"""Tenants: what one namespace says, no other hears, not even with SQL written by hand."""
+"""Isolation of namespaces, also from SQL of a confined role."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_namespaces_do_not_see_one_another(postgres: str, namespace: str, other:
         assert theirs.verify() == []
 
 
-def test_numbers_and_names_begin_anew_in_every_namespace(postgres: str, namespace: str, other: str) -> None:
+def test_numbers_start_at_one_in_every_namespace(postgres: str, namespace: str, other: str) -> None:
     with bough.connect(postgres, namespace=namespace) as store:
         say(store, "first")
         assert store.db.rows("number", store.session("cli:a").path()[0].id) == [(1,)]
@@ -82,12 +82,12 @@ def test_a_file_has_one_namespace(tmp_path: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "a\0b", "x" * 201, "line\nbreak", "\ud800"])
-def test_a_namespace_that_none_can_be_is_refused(postgres: str, name: str) -> None:
+def test_an_invalid_namespace_is_refused(postgres: str, name: str) -> None:
     with pytest.raises(bough.Invalid):
         bough.connect(postgres, namespace=name)
 
 
-def test_a_confined_role_uses_its_namespace_and_no_other(postgres: str, namespace: str, other: str, role: str) -> None:
+def test_a_confined_role_can_use_only_its_namespace(postgres: str, namespace: str, other: str, role: str) -> None:
     confine(postgres, role, namespace)
     with bough.connect(as_role(postgres, role), namespace=namespace) as store:
         say(store, "hello oak")
@@ -100,7 +100,7 @@ def test_a_confined_role_uses_its_namespace_and_no_other(postgres: str, namespac
         bough.connect(as_role(postgres, role), namespace=other)
 
 
-def test_sql_by_hand_shows_a_confined_role_nothing_of_another(
+def test_direct_sql_shows_a_confined_role_only_its_namespace(
     postgres: str, namespace: str, other: str, role: str
 ) -> None:
     confine(postgres, role, namespace)
@@ -152,7 +152,9 @@ def test_the_views_show_a_confined_role_its_own_namespace(postgres: str, namespa
             assert hand.execute(count).fetchone() == (True,)
 
 
-def test_a_confined_role_cannot_give_its_rows_to_another(postgres: str, namespace: str, other: str, role: str) -> None:
+def test_a_confined_role_cannot_write_rows_of_another_namespace(
+    postgres: str, namespace: str, other: str, role: str
+) -> None:
     confine(postgres, role, namespace)
     with bough.connect(postgres, namespace=namespace) as store:
         say(store, "mine")
@@ -168,7 +170,7 @@ def test_a_confined_role_cannot_give_its_rows_to_another(postgres: str, namespac
         assert moved >= 5
 
 
-def test_a_function_of_a_confined_role_is_shown_no_row_of_another(
+def test_a_function_in_a_condition_sees_no_row_of_another_namespace(
     postgres: str, namespace: str, other: str, role: str
 ) -> None:
     """The cheaper a condition says it is, the earlier the planner asks it; but never before the policy."""
@@ -189,7 +191,7 @@ def test_a_function_of_a_confined_role_is_shown_no_row_of_another(
     assert [line for line in told if other in line] == []
 
 
-def test_roles_with_long_names_are_confined_each_to_its_own(postgres: str, namespace: str, other: str) -> None:
+def test_roles_with_long_names_have_separate_policies(postgres: str, namespace: str, other: str) -> None:
     """PostgreSQL cuts names after 63 bytes: what confines one role must not replace what confines another."""
     begin = f"tenant_{uuid4().hex}".ljust(60, "x")
     with plain_role(postgres, f"{begin}_1") as one, plain_role(postgres, f"{begin}_2") as two:
@@ -202,7 +204,7 @@ def test_roles_with_long_names_are_confined_each_to_its_own(postgres: str, names
             assert len(store.session("cli:a").path()) == 2
 
 
-def test_a_connection_that_names_no_namespace_sees_nothing(postgres: str, other: str, role: str) -> None:
+def test_a_connection_without_a_namespace_sees_nothing(postgres: str, other: str, role: str) -> None:
     with psycopg.connect(postgres, autocommit=True) as admin:
         admin.execute(sql.SQL("GRANT USAGE ON SCHEMA bough TO {}").format(sql.Identifier(role)))
         admin.execute(sql.SQL("GRANT SELECT ON ALL TABLES IN SCHEMA bough TO {}").format(sql.Identifier(role)))
@@ -211,7 +213,7 @@ def test_a_connection_that_names_no_namespace_sees_nothing(postgres: str, other:
             assert hand.execute(sql.SQL("SELECT count(*) FROM bough.{}").format(table)).fetchone() == (0,)
 
 
-def test_nothing_of_a_namespace_is_left_on_a_connection(postgres: str, other: str) -> None:
+def test_the_namespace_is_reset_when_a_connection_is_returned(postgres: str, other: str) -> None:
     """A pooler may give it to another tenant next."""
     with bough.connect(postgres, namespace=other, connections=1) as store:
         say(store, "more")
@@ -221,7 +223,7 @@ def test_nothing_of_a_namespace_is_left_on_a_connection(postgres: str, other: st
             assert connection.execute("SELECT current_setting('bough.namespace', true)").fetchone() == ("",)
 
 
-def test_the_owner_of_the_tables_is_fenced_too(postgres: str) -> None:
+def test_row_level_security_applies_to_the_owner_of_the_tables(postgres: str) -> None:
     with psycopg.connect(postgres) as admin:
         fenced = admin.execute(
             "SELECT relname FROM pg_class WHERE relnamespace = 'bough'::regnamespace AND relkind = 'r' "
@@ -230,7 +232,7 @@ def test_the_owner_of_the_tables_is_fenced_too(postgres: str) -> None:
     assert sorted(name for (name,) in fenced) == sorted(TABLES)
 
 
-def test_confining_a_role_that_is_not_there_says_so(postgres: str) -> None:
+def test_confining_an_unknown_role_is_an_error(postgres: str) -> None:
     with pytest.raises(bough.NotFound):
         confine(postgres, "nobody_of_that_name", "x")
 
@@ -238,7 +240,7 @@ def test_confining_a_role_that_is_not_there_says_so(postgres: str) -> None:
 # Many machines -------------------------------------------------------------------------------------------------------
 
 
-def test_a_server_without_the_extension_is_not_distributed_and_says_why(postgres: str) -> None:
+def test_distributing_without_the_extension_is_an_error(postgres: str) -> None:
     with pytest.raises(bough.Refused, match="Citus"):
         distribute(postgres)
 
@@ -272,7 +274,7 @@ def test_every_table_is_distributed_by_namespace_and_placed_together(cluster: st
     assert {beside for _, beside in told[1:]} == {f"namespace beside {first}"}
 
 
-def test_what_is_referred_to_is_distributed_first(cluster: str) -> None:
+def test_referenced_tables_are_distributed_first(cluster: str) -> None:
     order = distribute(cluster)
     with psycopg.connect(cluster) as admin:
         references = admin.execute(
@@ -283,7 +285,7 @@ def test_what_is_referred_to_is_distributed_first(cluster: str) -> None:
     assert all(order.index(target) <= order.index(table) for table, target in references)
 
 
-def test_on_a_cluster_the_namespace_is_said_in_a_way_that_reaches_the_nodes(cluster: str) -> None:
+def test_a_store_on_a_cluster_can_be_written_read_and_searched(cluster: str) -> None:
     with bough.connect(cluster, namespace="it's") as store:
         say(store, "hello")
         assert [hit.node.message.text for hit in store.search("hello")] == ["HELLO", "hello"]
@@ -291,7 +293,7 @@ def test_on_a_cluster_the_namespace_is_said_in_a_way_that_reaches_the_nodes(clus
         assert store.verify() == []
 
 
-def test_a_url_may_name_the_namespace(postgres: str, namespace: str) -> None:
+def test_a_url_may_contain_the_namespace(postgres: str, namespace: str) -> None:
     with bough.connect(f"{postgres}?namespace={namespace}") as store:
         say(store, "hello")
     with bough.connect(postgres, namespace=namespace) as store:

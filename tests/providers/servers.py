@@ -1,4 +1,4 @@
-"""Real HTTP servers on the loopback interface that do what a test tells them, byte by byte."""
+"""HTTP servers on the loopback interface with byte-exact responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who answers to a name, and who when nobody is named."""
+"""Finding a provider by its spec, and the default provider."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KEYS = {service.key_env: "sk-key" for service in SERVICES.values() if service.ke
         ("openrouter/meta/llama:free", "openrouter", "meta/llama:free", "openai.chat"),
     ],
 )
-def test_a_spec_names_a_provider_and_its_model(spec: str, name: str, model: str, format: str) -> None:
+def test_a_spec_consists_of_a_provider_and_a_model(spec: str, name: str, model: str, format: str) -> None:
     found = providers.find(spec, environ=KEYS)
     assert (found.name, found.model, found.format) == (name, model, format)
     assert providers.find(f"{found.name}:{found.model}", environ=KEYS).model == model
@@ -51,7 +51,7 @@ def test_a_table_of_the_configuration_names_a_provider_or_changes_a_known_one() 
 
 
 @pytest.mark.parametrize("base_url", ["http://model.test/v1", "http://model.test"])
-def test_the_variables_that_lead_elsewhere_are_followed(base_url: str) -> None:
+def test_a_base_url_in_the_environment_is_used(base_url: str) -> None:
     environ = {**KEYS, "OPENAI_BASE_URL": base_url}
     assert providers.find("openai:gpt-5", environ=environ).format == "openai.chat"
 
@@ -67,26 +67,26 @@ def test_the_variables_that_lead_elsewhere_are_followed(base_url: str) -> None:
         ("some words", "not_found", "Nobody is known as 'some words'"),
     ],
 )
-def test_who_cannot_be_found_is_told_with_what_to_do(spec: str, kind: str, why: str) -> None:
+def test_the_error_for_an_unknown_provider_states_what_to_do(spec: str, kind: str, why: str) -> None:
     with pytest.raises(ProviderError, match=why) as caught:
         providers.find(spec, environ={})
     assert caught.value.kind == kind
 
 
-def test_without_the_http_library_it_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_without_the_http_library_states_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "httpx2", None)
     with pytest.raises(ProviderError, match=r"pip install 'bough\[run\]'$"):
         providers.find("openai:gpt-5", environ=KEYS)
 
 
-def test_a_key_that_no_header_can_hold_is_refused_without_being_told() -> None:
+def test_a_key_that_is_no_valid_header_is_refused_without_showing_it() -> None:
     with pytest.raises(ProviderError, match="copy it again") as caught:
         providers.find("openai:gpt-5", environ={"OPENAI_API_KEY": "sk-pasted…half"})
     assert "pasted" not in str(caught.value)
     providers.find("openai:gpt-5", environ={"OPENAI_API_KEY": " sk-key\n"})
 
 
-def test_a_type_that_does_not_exist_is_told() -> None:
+def test_an_unknown_type_is_an_error() -> None:
     with pytest.raises(ProviderError, match="'beans'; there are openai"):
         providers.find("mine:m", {"mine": {"base_url": "http://model.test", "type": "beans"}}, {})
 
@@ -103,7 +103,7 @@ def test_a_type_that_does_not_exist_is_told() -> None:
         ({"OPENAI_API_KEY": ""}, {"mine": {"base_url": "http://model.test"}}, "local"),
     ],
 )
-def test_a_key_decides_who_answers_when_nobody_is_named(
+def test_the_default_provider_is_the_one_with_a_key(
     environ: dict[str, str], settings: dict[str, dict[str, str]], spec: str
 ) -> None:
     assert providers.default(environ, settings) == spec
@@ -136,13 +136,13 @@ def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("plugins")
-def test_an_installed_package_brings_its_own_provider() -> None:
+def test_an_installed_package_can_add_a_provider() -> None:
     found = providers.find("parrot:grey", {"parrot": {"window": 7}})
     assert (found.name, found.model) == ("parrot", "grey+{'window': 7}")
 
 
 @pytest.mark.usefixtures("plugins")
-def test_a_package_that_fails_is_named() -> None:
+def test_the_error_of_a_broken_package_names_it() -> None:
     with pytest.raises(
         ProviderError, match="parrots_of_bough:broken, which should answer to 'broken', failed: no seeds"
     ):

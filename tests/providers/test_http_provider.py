@@ -1,4 +1,4 @@
-"""Asking over HTTP, in each API, of servers that answer well, badly, slowly and not at all."""
+"""HTTP providers, for each API: replies, streams, errors, retries and timeouts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def asked(wire: Wire = CHAT) -> Any:
 
 
 @every_wire
-def test_a_stream_becomes_pieces_and_then_the_reply_as_one_call_would_have_given_it(wire: Wire) -> None:
+def test_a_stream_yields_pieces_and_the_reply_of_a_call_without_streaming(wire: Wire) -> None:
     with serving(stream(wire.events, X_Request_Id="req_7")) as server:
         answer = provider(server, wire).ask(asked(wire))
         assert list(answer) == PIECES
@@ -54,7 +54,7 @@ def test_a_stream_becomes_pieces_and_then_the_reply_as_one_call_would_have_given
 
 
 @every_wire
-def test_the_request_has_the_dialog_the_instructions_the_tools_and_the_key_where_the_api_wants_them(wire: Wire) -> None:
+def test_the_request_contains_dialog_instructions_tools_and_key_in_the_format_of_the_api(wire: Wire) -> None:
     with serving(stream(wire.events)) as server:
         mine = provider(server, wire, options={"temperature": 1, "top_p": 0.5}, headers={"X-Team": "blue"})
         told = {"temperature": 0.3, "top_p": None}
@@ -84,20 +84,20 @@ def test_the_request_has_the_dialog_the_instructions_the_tools_and_the_key_where
 
 @every_wire
 @pytest.mark.parametrize("code", [429, 500, 503, 529])
-def test_who_is_busy_is_asked_again(wire: Wire, code: int) -> None:
+def test_a_busy_server_is_retried(wire: Wire, code: int) -> None:
     busy = status(code, {"error": {"message": "busy"}}, Retry_After=0)
     with serving(busy, busy, stream(wire.events)) as server:
         assert list(provider(server, wire).ask(asked(wire))) == PIECES
     assert len(server.heard) == 3
 
 
-def test_without_a_word_about_when_the_next_try_comes_after_a_pause_of_our_own() -> None:
+def test_a_retry_without_retry_after_waits_for_the_default_time() -> None:
     with serving(status(500, "<html>oops</html>", "text/html"), stream(CHAT.events)) as server:
         assert list(provider(server).ask(asked())) == PIECES
 
 
 @every_wire
-def test_a_connection_that_is_lost_before_the_first_piece_is_made_anew(wire: Wire) -> None:
+def test_a_connection_lost_before_the_first_piece_is_retried(wire: Wire) -> None:
     with serving(drop, torn(wire.events[: wire.quiet]), stream(wire.events)) as server:
         answer = provider(server, wire).ask(asked(wire))
         assert list(answer) == PIECES
@@ -106,7 +106,7 @@ def test_a_connection_that_is_lost_before_the_first_piece_is_made_anew(wire: Wir
 
 
 @every_wire
-def test_an_overload_that_the_stream_reports_before_the_first_piece_is_waited_for(wire: Wire) -> None:
+def test_an_overload_reported_before_the_first_piece_is_retried(wire: Wire) -> None:
     with serving(stream([*wire.events[: wire.quiet], wire.overloaded]), stream(wire.events)) as server:
         assert list(provider(server, wire).ask(asked(wire))) == PIECES
     assert len(server.heard) == 2
@@ -114,7 +114,7 @@ def test_an_overload_that_the_stream_reports_before_the_first_piece_is_waited_fo
 
 @every_wire
 @pytest.mark.parametrize("cut", [torn, stream], ids=["in mid-chunk", "at its end"])
-def test_a_connection_that_is_cut_in_mid_stream_is_told_and_what_came_is_kept(wire: Wire, cut: Any) -> None:
+def test_a_connection_lost_in_mid_stream_is_an_error_and_keeps_the_partial_reply(wire: Wire, cut: Any) -> None:
     with serving(cut(wire.events[: wire.cut])) as server:
         answer = provider(server, wire).ask(asked(wire))
         came: list[Piece] = []
@@ -126,7 +126,7 @@ def test_a_connection_that_is_cut_in_mid_stream_is_told_and_what_came_is_kept(wi
 
 
 @every_wire
-def test_an_error_in_mid_stream_is_told_and_nothing_is_asked_twice(wire: Wire) -> None:
+def test_an_error_in_mid_stream_is_raised_without_a_retry(wire: Wire) -> None:
     with serving(stream([*wire.events[: wire.cut], wire.overloaded])) as server:
         answer = provider(server, wire).ask(asked(wire))
         with pytest.raises(ProviderError, match=r"(?i)overloaded"):
@@ -137,7 +137,7 @@ def test_an_error_in_mid_stream_is_told_and_nothing_is_asked_twice(wire: Wire) -
 
 @every_wire
 @pytest.mark.parametrize("junk", ["{nonsense", "[1, 2]", '"words"', "[" * 100_000], ids=lambda junk: junk[:9])
-def test_an_event_that_is_not_one_is_told_and_what_came_before_it_is_kept(wire: Wire, junk: str) -> None:
+def test_an_invalid_event_is_an_error_and_keeps_the_partial_reply(wire: Wire, junk: str) -> None:
     with serving(stream([*wire.events[: wire.cut], junk, *wire.events[wire.cut :]])) as server:
         answer = provider(server, wire).ask(asked(wire))
         with pytest.raises(ProviderError, match="not JSON"):
@@ -146,7 +146,7 @@ def test_an_event_that_is_not_one_is_told_and_what_came_before_it_is_kept(wire: 
 
 
 @pytest.mark.parametrize("wire", WIRES[1:], ids=lambda wire: wire.type)
-def test_an_event_without_its_fields_is_told(wire: Wire) -> None:
+def test_an_event_without_required_fields_is_an_error(wire: Wire) -> None:
     kind = "content_block_delta" if wire.type == "anthropic" else "response.output_item.added"
     with serving(stream([*wire.events[: wire.cut], {"type": kind}])) as server:
         with pytest.raises(ProviderError, match="makes no sense"):
@@ -164,7 +164,7 @@ def damaged(value: Any, junk: Iterator[Any]) -> Iterator[Any]:
 
 
 @every_wire
-def test_whatever_stands_in_an_event_nothing_but_a_provider_error_comes_of_it(wire: Wire) -> None:
+def test_any_content_of_an_event_raises_only_provider_errors(wire: Wire) -> None:
     junk = cycle([None, 3, "x", [], {}, [1], {"a": 1}, True, -1])
     with serving() as server:
         mine = provider(server, wire)
@@ -180,7 +180,7 @@ def test_whatever_stands_in_an_event_nothing_but_a_provider_error_comes_of_it(wi
 
 
 @every_wire
-def test_bytes_that_come_one_at_a_time_are_put_together(wire: Wire) -> None:
+def test_events_split_into_single_bytes_are_read(wire: Wire) -> None:
     with serving(drip(wire.events)) as server:
         answer = provider(server, wire).ask(asked(wire))
         assert list(answer) == PIECES
@@ -188,18 +188,18 @@ def test_bytes_that_come_one_at_a_time_are_put_together(wire: Wire) -> None:
 
 
 @every_wire
-def test_events_of_a_later_time_comments_and_empty_events_are_passed_over(wire: Wire) -> None:
+def test_unknown_events_comments_and_empty_events_are_ignored(wire: Wire) -> None:
     new = {"type": "weather.changed", "to": "rain"} if wire.type != "openai" else {"choices": [], "weather": "rain"}
     with serving(stream([wire.events[0], "", new, *wire.events[1:]])) as server:
         assert list(provider(server, wire).ask(asked(wire))) == PIECES
 
 
-def test_a_stream_without_done_is_whole_if_it_came_to_its_end() -> None:
+def test_a_stream_without_done_is_complete_if_it_has_a_finish_reason() -> None:
     with serving(stream(CHAT.events[:-1], content_type="text/plain")) as server:
         assert list(provider(server).ask(asked())) == PIECES
 
 
-def test_after_done_nothing_more_is_waited_for() -> None:
+def test_the_stream_ends_at_done() -> None:
     hung_up = Event()
     with serving(hold(CHAT.events, hung_up)) as server:
         assert list(provider(server).ask(asked())) == PIECES
@@ -207,7 +207,7 @@ def test_after_done_nothing_more_is_waited_for() -> None:
 
 
 @every_wire
-def test_a_server_that_does_not_stream_is_understood(wire: Wire) -> None:
+def test_a_response_without_streaming_is_read(wire: Wire) -> None:
     with serving(stream(wire.events)) as server:
         streamed = provider(server, wire).ask(asked(wire))
         list(streamed)
@@ -217,7 +217,7 @@ def test_a_server_that_does_not_stream_is_understood(wire: Wire) -> None:
     assert answer.reply() == streamed.reply()
 
 
-def test_an_error_under_a_status_of_success_is_an_error() -> None:
+def test_an_error_body_with_status_200_is_an_error() -> None:
     with serving(status(200, {"error": {"message": "no such model", "code": 404}})) as server:
         with pytest.raises(ProviderError, match="no such model") as caught:
             list(provider(server).ask(asked()))
@@ -244,7 +244,7 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(("code", "body", "kind"), REFUSALS)
-def test_a_refusal_has_a_kind_and_one_clear_line_and_is_not_asked_again(code: int, body: Any, kind: str) -> None:
+def test_a_refusal_has_a_kind_and_a_one_line_message_and_is_not_retried(code: int, body: Any, kind: str) -> None:
     with serving(status(code, body)) as server:
         with pytest.raises(ProviderError) as caught:
             provider(server).ask(asked())
@@ -255,7 +255,7 @@ def test_a_refusal_has_a_kind_and_one_clear_line_and_is_not_asked_again(code: in
     assert len(server.heard) == 1
 
 
-def test_who_stays_in_trouble_is_given_up_after_four_tries() -> None:
+def test_a_failing_server_is_tried_four_times() -> None:
     with serving(status(503, "<html>\x1b[31mno</html>", "text/html", Retry_After=0)) as server:
         with pytest.raises(ProviderError, match=r"^mine is in trouble \(503\)\.$") as caught:
             provider(server).ask(asked())
@@ -264,7 +264,7 @@ def test_who_stays_in_trouble_is_given_up_after_four_tries() -> None:
 
 
 @pytest.mark.parametrize("when", ["3600", "Fri, 31 Dec 2027 23:59:59 GMT"])
-def test_a_long_wait_is_told_instead_of_waited_for(when: str) -> None:
+def test_a_long_retry_after_is_an_error_without_waiting(when: str) -> None:
     with serving(status(429, {"error": {"message": "later"}}, Retry_After=when)) as server:
         with pytest.raises(ProviderError, match="wants fewer requests") as caught:
             provider(server).ask(asked())
@@ -272,14 +272,14 @@ def test_a_long_wait_is_told_instead_of_waited_for(when: str) -> None:
     assert (caught.value.retry_after or 0) >= 3600
 
 
-def test_a_server_that_says_not_to_try_again_is_believed() -> None:
+def test_a_server_can_forbid_retries() -> None:
     with serving(status(500, {}, X_Should_Retry="false")) as server:
         with pytest.raises(ProviderError):
             provider(server).ask(asked())
     assert len(server.heard) == 1
 
 
-def test_nobody_at_the_address_is_told_at_once_on_this_machine() -> None:
+def test_a_refused_connection_on_localhost_is_not_retried() -> None:
     with serving() as gone:
         pass
     with pytest.raises(
@@ -290,12 +290,12 @@ def test_nobody_at_the_address_is_told_at_once_on_this_machine() -> None:
 
 
 @pytest.mark.parametrize("address", ["nonsense", "ftp://127.0.0.1/v1", "http://127.0.0.1:port/v1"])
-def test_an_address_that_makes_no_sense_is_told(address: str) -> None:
+def test_an_invalid_address_is_an_error(address: str) -> None:
     with pytest.raises(ProviderError, match="base_url"):
         providers.find("mine:m-1", {"mine": {"base_url": address}}).ask(asked())
 
 
-def test_a_silent_server_is_given_up_after_the_configured_time() -> None:
+def test_a_silent_server_times_out() -> None:
     with serving(hold([], Event())) as server:
         answer = provider(server, timeout=0.05).ask(asked())
         with pytest.raises(ProviderError, match="silent for too long") as caught:
@@ -304,7 +304,7 @@ def test_a_silent_server_is_given_up_after_the_configured_time() -> None:
 
 
 @every_wire
-def test_closing_early_hangs_up_and_what_came_is_kept(wire: Wire) -> None:
+def test_closing_early_disconnects_and_keeps_the_partial_reply(wire: Wire) -> None:
     hung_up = Event()
     with serving(hold(wire.events[: wire.cut], hung_up)) as server:
         answer = provider(server, wire).ask(asked(wire))
@@ -317,7 +317,7 @@ def test_closing_early_hangs_up_and_what_came_is_kept(wire: Wire) -> None:
     assert wire.text(answer.reply()) == TEXT
 
 
-def test_closing_wakes_up_the_thread_that_is_reading() -> None:
+def test_closing_wakes_the_reading_thread() -> None:
     hung_up, started = Event(), Event()
     with serving(hold(CHAT.events[: CHAT.cut], hung_up)) as server:
         answer = provider(server).ask(asked())
@@ -339,7 +339,7 @@ def test_closing_wakes_up_the_thread_that_is_reading() -> None:
     assert came == PIECES[:3]
 
 
-def test_closing_ends_the_wait_for_another_try() -> None:
+def test_closing_ends_the_wait_for_a_retry() -> None:
     asked_for = Event()
 
     def later(connection: socket) -> None:
@@ -357,7 +357,7 @@ def test_closing_ends_the_wait_for_another_try() -> None:
     assert len(server.heard) == 2
 
 
-def test_an_answer_that_nobody_reads_can_be_closed() -> None:
+def test_an_unread_reply_can_be_closed() -> None:
     hung_up = Event()
     with serving(hold([], hung_up)) as server:
         provider(server).ask(asked()).close()

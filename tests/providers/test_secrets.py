@@ -1,4 +1,4 @@
-"""Keys are shown to the provider, and to nobody else."""
+"""API keys are sent to their provider and appear nowhere else."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_key_is_in_no_error_no_log_no_repr_and_no_store(
         assert not any(secret[:8] in text for text in shown)
 
 
-def test_what_looks_like_a_key_is_masked_even_if_it_is_not_ours() -> None:
+def test_every_text_in_the_form_of_a_key_is_masked() -> None:
     body = {"error": {"message": "Incorrect API key provided: sk-proj*****wxyz or 'sk-ant-abcdefgh'. Find yours."}}
     with serving(status(401, body)) as server:
         with pytest.raises(ProviderError) as caught:
@@ -61,7 +61,7 @@ def test_what_looks_like_a_key_is_masked_even_if_it_is_not_ours() -> None:
     assert str(caught.value) == "mine does not accept the key (401): Incorrect API key provided: … or … Find yours."
 
 
-def test_a_key_does_not_follow_to_another_address() -> None:
+def test_a_key_is_not_sent_to_a_redirected_address() -> None:
     with serving(stream(CHAT.events)) as elsewhere:
         with serving(status(307, "", Location=f"{elsewhere.address}/v1/chat/completions")) as server:
             with pytest.raises(ProviderError):

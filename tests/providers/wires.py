@@ -1,4 +1,4 @@
-"""One dialog in the words of each API: thoughts where it has them, text, and a call with its arguments in pieces."""
+"""One reply in the stream format of each API: thinking if supported, text, and a call in several pieces."""
 
 from __future__ import annotations
 

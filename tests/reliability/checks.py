@@ -1,4 +1,4 @@
-"""What must be true of a store after anything has happened to it."""
+"""Checks of the invariants of a store."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bough.locations import is_server_url
 
 
 def steps(name: str, length: int = 4, padding: str = "") -> list[Message]:
-    """A turn that says of each of its messages whose it is and how many there are: the input, tool steps, the reply."""
+    """A turn (input, tool calls, reply) whose messages contain its name, their position and their number."""
     texts = [f"{name} {place}/{length}" for place in range(length)]
     middle = [
         assistant(tool_call(f"c{place}", "look", {"text": text}), text)
@@ -25,8 +25,8 @@ def steps(name: str, length: int = 4, padding: str = "") -> list[Message]:
     return [user(texts[0]), *middle[1:-1], assistant(texts[-1] + padding)]
 
 
-def told(node: Node) -> tuple[str, int, int]:
-    """The turn, the place in it and its length, as the words of a node say."""
+def position_of(node: Node) -> tuple[str, int, int]:
+    """The turn of a node, its position in it and its length, from the text."""
     result = node.message.results
     text = result[0].text if result else node.message.text
     name, place = text.split(" ")[:2]
@@ -35,12 +35,12 @@ def told(node: Node) -> tuple[str, int, int]:
 
 
 def turns_on(path: Sequence[Node]) -> list[str]:
-    """The names of the turns on a path; fails for a turn that is cut, mixed with another, or has no reply."""
-    assert not path or path[-1].role != "user", f"the dialog ends with the user's words: {path[-1]}"
+    """The names of the turns on a path; fails for a turn that is partial, interleaved or without a reply."""
+    assert not path or path[-1].role != "user", f"the dialog ends with a user message: {path[-1]}"
     names = []
     for turn, group in groupby(path, key=lambda node: node.turn_id):
         nodes = list(group)
-        said = [told(node) for node in nodes]
+        said = [position_of(node) for node in nodes]
         name, _, length = said[0]
         assert nodes[0].id == turn, f"turn {name} does not begin with its first message"
         assert said == [(name, place, length) for place in range(length)], f"turn {name} is not whole: {said}"
@@ -50,7 +50,7 @@ def turns_on(path: Sequence[Node]) -> list[str]:
 
 
 def assert_sound(store: Store) -> dict[str, list[str]]:
-    """Fails unless the store verifies and every dialog is made of whole turns; the turns of each session."""
+    """Verify a store and check that every dialog consists of complete turns; return the turns of each session."""
     findings, running = store.verify(), store.turns(status="running")
     assert findings == [], f"verify found {findings}"
     assert running == [], f"still running: {running}"
@@ -64,7 +64,7 @@ def assert_sound(store: Store) -> dict[str, list[str]]:
 
 
 def assert_file_sound(path: StrPath) -> None:
-    """Asks SQLite alone, without bough; a server looks after its files itself."""
+    """Check the file with SQLite alone; nothing to do for a server."""
     if is_server_url(path):
         return
     connection = apsw.Connection(str(path))
@@ -76,7 +76,7 @@ def assert_file_sound(path: StrPath) -> None:
 
 
 def reopened(path: StrPath) -> dict[str, list[str]]:
-    """The turns of each session, after everything was checked in a store opened anew."""
+    """Reopen and check a store; return the turns of each session."""
     with bough.connect(path) as store:
         found = assert_sound(store)
     assert_file_sound(path)
@@ -84,5 +84,5 @@ def reopened(path: StrPath) -> dict[str, list[str]]:
 
 
 def status_of(store: Store, turn: str) -> str:
-    """How the turn that begins at this message stands."""
+    """The status of a turn."""
     return {info.id: info.status for info in store.turns()}[turn]

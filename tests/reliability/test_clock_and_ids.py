@@ -1,4 +1,4 @@
-"""Clocks that lie and ids that collide."""
+"""Wrong clocks and id collisions."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def store(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Store]:
 # Clocks --------------------------------------------------------------------------------------------------------------
 
 
-def test_messages_are_listed_in_the_order_of_saying(store: Store) -> None:
+def test_messages_are_listed_in_order_of_arrival(store: Store) -> None:
     said = [store.save_messages([Save(user(f"m{n}"))])[0] for n in range(30)]
     assert [node.id for node in store.list_messages(ascending=True)] == said
     assert [node.id for node in store.list_messages()] == said[::-1]
     assert [node.id for node in store.list_messages(offset=3, limit=5)] == said[::-1][3:8]
 
 
-def test_paths_children_and_turns_are_in_the_order_of_saying(store: Store) -> None:
+def test_paths_children_and_turns_are_in_order_of_arrival(store: Store) -> None:
     session = store.session("cli:a")
     for number in range(12):
         if number % 2:
@@ -100,7 +100,7 @@ def test_the_most_recently_active_tree_comes_last(store: Store) -> None:
     assert [tree.node.id for tree in store.forest()] == [roots[0], roots[2], roots[3], roots[1]]
 
 
-def test_the_newest_of_the_trash_comes_first_and_search_finds_the_newest_first(store: Store) -> None:
+def test_trash_and_search_list_the_newest_first(store: Store) -> None:
     said = [store.save_messages([Save(user(f"word m{n}"))])[0] for n in range(6)]
     assert [hit.node.id for hit in store.search("word")] == said[::-1]
     for id_ in said[:3]:
@@ -108,7 +108,7 @@ def test_the_newest_of_the_trash_comes_first_and_search_finds_the_newest_first(s
     assert [store.restore(entry.id)[0] for entry in store.trash()] == said[:3][::-1]
 
 
-def test_a_store_opened_with_a_wrong_clock_goes_on_where_the_right_one_was(tmp_path: Path) -> None:
+def test_a_store_reopened_with_a_wrong_clock_keeps_the_order(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     with bough.connect(path) as store:
         store.session("cli:a").save_turn(steps("t0", 3))
@@ -122,7 +122,7 @@ def test_a_store_opened_with_a_wrong_clock_goes_on_where_the_right_one_was(tmp_p
     assert all(before.created_at < after.created_at for before, after in pairwise(path_))
 
 
-def test_a_clock_that_jumps_ahead_does_not_take_a_living_writers_session(tmp_path: Path) -> None:
+def test_a_clock_that_jumps_ahead_does_not_expire_the_lease_of_a_live_writer(tmp_path: Path) -> None:
     moments = iter([START, START, START + 10 * HOUR])
     with bough.connect(tmp_path / "a.db", clock=lambda: next(moments, START + 10 * HOUR)) as store:
         session = store.session("cli:a")
@@ -153,9 +153,7 @@ def small_space(monkeypatch: pytest.MonkeyPatch, letters: str = "ab") -> list[in
     return asked
 
 
-def test_ids_that_collide_are_retried_and_a_crowded_space_lengthens_them(
-    plain: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_id_collisions_are_retried_and_lengthen_ids(plain: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = small_space(monkeypatch)
     said = [plain.save_messages([Save(user(f"m{n}"))])[0] for n in range(150)]  # only 64 ids have six of two letters
     assert len(set(said)) == 150
@@ -165,14 +163,14 @@ def test_ids_that_collide_are_retried_and_a_crowded_space_lengthens_them(
     assert plain.verify() == []
 
 
-def test_many_messages_at_once_do_not_collide_among_themselves(plain: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ids_minted_in_one_call_are_distinct(plain: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     small_space(monkeypatch)
     said = plain.save_messages([Save(user(f"m{n}")) for n in range(300)])
     assert len(set(said)) == 300
     assert [node.message.text for node in plain.get_messages(said)] == [f"m{n}" for n in range(300)]
 
 
-def test_an_id_in_the_trash_is_not_taken_by_a_new_message(plain: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_id_in_the_trash_is_not_minted_again(plain: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     small_space(monkeypatch)
     first = plain.save_messages([Save(user(f"m{n}")) for n in range(30)])
     plain.delete_messages(first)
@@ -185,7 +183,7 @@ def test_an_id_in_the_trash_is_not_taken_by_a_new_message(plain: Store, monkeypa
     assert plain.verify() == []
 
 
-def test_numbers_in_the_trash_are_not_taken_either(plain: Store) -> None:
+def test_numbers_in_the_trash_are_not_reused(plain: Store) -> None:
     """Rows are put back under the numbers that they had."""
     first = plain.save_messages([Save(user("a")), Save(user("b"))])
     plain.delete_messages(first)
@@ -194,14 +192,14 @@ def test_numbers_in_the_trash_are_not_taken_either(plain: Store) -> None:
     assert [node.message.text for node in plain.list_messages(ascending=True)] == ["a", "b", "c", "d"]
 
 
-def test_ids_are_six_characters_and_never_alike(plain: Store) -> None:
+def test_ids_are_six_characters_and_distinct(plain: Store) -> None:
     said = plain.save_messages([Save(user("x")) for _ in range(5000)])
     assert len(set(said)) == 5000
     assert {len(id_) for id_ in said} == {6}
     assert set("".join(said)) <= set(ids.ALPHABET)
 
 
-def test_ids_that_are_minted_together_begin_alike_and_so_share_a_page_of_the_index() -> None:
+def test_ids_minted_in_one_call_share_a_prefix_and_an_index_page() -> None:
     minted = ids.mint_many(40, 6)
     assert len(set(minted)) == 40
     assert [len({id_[:2] for id_ in minted[at : at + 16]}) for at in (0, 16, 32)] == [1, 1, 1]

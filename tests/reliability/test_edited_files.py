@@ -1,4 +1,4 @@
-"""Files that somebody edited: what is wrong with them is named, and what can be mended is."""
+"""Files edited with other tools: `verify` finds the damage, and repairs what can be repaired."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bough import (
 )
 from bough.db.sqlite.driver import SQLite
 
-from .crew import ended
+from .processes import time_limit
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def chain(store: Store, *texts: str) -> list[str]:
     return store.save_messages(saves)
 
 
-def test_a_parent_cycle_made_by_hand_ends_and_is_named(store: Store, path: Path) -> None:
+def test_a_parent_cycle_ends_the_path_and_is_found(store: Store, path: Path) -> None:
     a, b, c = chain(store, "a", "b", "c")
     store.fork(c, key="cli:a")
     with by_hand(store, path) as hand:
@@ -80,7 +80,7 @@ def test_a_parent_cycle_made_by_hand_ends_and_is_named(store: Store, path: Path)
     assert store.verify() == []
 
 
-def test_a_message_that_is_its_own_parent_ends_and_is_named(store: Store, path: Path) -> None:
+def test_a_message_that_is_its_own_parent_ends_the_path_and_is_found(store: Store, path: Path) -> None:
     (a,) = chain(store, "a")
     with by_hand(store, path) as hand:
         hand.execute("UPDATE messages SET parent = n")
@@ -92,7 +92,7 @@ def test_a_message_that_is_its_own_parent_ends_and_is_named(store: Store, path: 
     assert store.verify() == []
 
 
-def test_an_orphan_is_named_and_its_path_is_not_passed_off_as_whole(store: Store, path: Path) -> None:
+def test_an_orphan_is_found_and_loading_its_path_is_an_error(store: Store, path: Path) -> None:
     a, b, c = chain(store, "a", "b", "c")
     with by_hand(store, path) as hand:
         hand.execute("DELETE FROM messages WHERE id = ?", (a,))
@@ -101,7 +101,7 @@ def test_an_orphan_is_named_and_its_path_is_not_passed_off_as_whole(store: Store
         store.path(c)
 
 
-def test_a_changed_text_is_named(store: Store, path: Path) -> None:
+def test_a_changed_text_is_found(store: Store, path: Path) -> None:
     _, b, _ = chain(store, "a", "b", "c")
     with by_hand(store, path) as hand:
         hand.execute("UPDATE messages SET content = 'B' WHERE id = ?", (b,))
@@ -115,14 +115,14 @@ def test_a_changed_text_is_named(store: Store, path: Path) -> None:
     ["UPDATE messages SET role = 'assistant' WHERE id = ?", "UPDATE messages SET error = 1 WHERE id = ?",
      "UPDATE messages SET parent = NULL WHERE id = ?", "UPDATE messages SET digest = x'00' WHERE id = ?"],
 )  # fmt: skip
-def test_a_changed_message_is_named(store: Store, path: Path, change: str) -> None:
+def test_a_changed_message_is_found(store: Store, path: Path, change: str) -> None:
     _, b, _ = chain(store, "a", "b", "c")
     with by_hand(store, path) as hand:
         hand.execute(change, (b,))
     assert b in codes(store)["digest"]
 
 
-def test_a_moved_message_is_named(store: Store, path: Path) -> None:
+def test_a_message_with_a_changed_parent_is_found(store: Store, path: Path) -> None:
     a, _, c = chain(store, "a", "b", "c")
     with by_hand(store, path) as hand:
         hand.execute("UPDATE messages SET parent = (SELECT n FROM messages WHERE id = ?) WHERE id = ?", (a, c))
@@ -132,7 +132,7 @@ def test_a_moved_message_is_named(store: Store, path: Path) -> None:
 BIG = "big " * 5000
 
 
-def test_a_missing_blob_is_named_and_reading_it_says_so(store: Store, path: Path) -> None:
+def test_a_missing_blob_is_found_and_reading_it_is_an_error(store: Store, path: Path) -> None:
     (a,) = store.save_messages([Save(user(BIG))])
     with by_hand(store, path) as hand:
         hand.execute("DELETE FROM blob_bytes")
@@ -145,7 +145,7 @@ def test_a_missing_blob_is_named_and_reading_it_says_so(store: Store, path: Path
         list(store.content(a))
 
 
-def test_a_damaged_blob_is_named_and_reading_it_is_our_error(store: Store, path: Path) -> None:
+def test_a_damaged_blob_is_found_and_reading_it_is_an_error(store: Store, path: Path) -> None:
     (a,) = store.save_messages([Save(user(BIG))])
     with by_hand(store, path) as hand:
         hand.execute("UPDATE blob_bytes SET bytes = x'28b52ffd00'")
@@ -157,7 +157,7 @@ def test_a_damaged_blob_is_named_and_reading_it_is_our_error(store: Store, path:
         list(store.content(a))
 
 
-def test_a_damaged_label_is_named_and_loading_it_is_our_error(store: Store, path: Path) -> None:
+def test_a_damaged_label_is_found_and_loading_it_is_an_error(store: Store, path: Path) -> None:
     a, b = store.save_messages([Save(user("a"), label="\ud800"), Save(user("b"))])
     with by_hand(store, path) as hand:
         hand.execute("UPDATE messages SET label = substr(label, 1, 2) WHERE label IS NOT NULL")
@@ -167,7 +167,7 @@ def test_a_damaged_label_is_named_and_loading_it_is_our_error(store: Store, path
     assert store.get_messages([b])[0].message == user("b")
 
 
-def test_a_wrong_blob_count_is_named_and_mended(store: Store, path: Path) -> None:
+def test_a_wrong_blob_count_is_found_and_repaired(store: Store, path: Path) -> None:
     a, b = store.save_messages([Save(user(BIG)), Save(user(BIG))])
     store.delete_messages([b])  # the trash holds it too
     for wrong in (1, 9):
@@ -181,7 +181,7 @@ def test_a_wrong_blob_count_is_named_and_mended(store: Store, path: Path) -> Non
     assert store.get_messages([b])[0].message.text == BIG
 
 
-def test_a_dangling_head_is_named_and_mended(store: Store, path: Path) -> None:
+def test_a_dangling_head_is_found_and_repaired(store: Store, path: Path) -> None:
     session = store.session("cli:a")
     session.save_turn([user("a"), assistant("b")])
     last = session.save_turn([user("c"), assistant("d")])
@@ -195,7 +195,7 @@ def test_a_dangling_head_is_named_and_mended(store: Store, path: Path) -> None:
     assert len(session.path()) == 4
 
 
-def test_blocks_without_a_message_are_named_and_mended(store: Store, path: Path) -> None:
+def test_blocks_without_a_message_are_found_and_repaired(store: Store, path: Path) -> None:
     chain(store, "a")
     with by_hand(store, path) as hand:
         hand.execute("INSERT INTO blocks (message, position, type, content) VALUES (999, 1, 'text', 'lost')")
@@ -204,7 +204,7 @@ def test_blocks_without_a_message_are_named_and_mended(store: Store, path: Path)
     assert store.verify() == []
 
 
-def test_a_missing_block_is_named_and_reading_its_message_is_our_error(store: Store, path: Path) -> None:
+def test_a_missing_block_is_found_and_loading_its_message_is_an_error(store: Store, path: Path) -> None:
     (a,) = store.save_messages([Save(user("one", "two", "three"))])
     with by_hand(store, path) as hand:
         hand.execute("DELETE FROM blocks WHERE position = 2")
@@ -213,7 +213,7 @@ def test_a_missing_block_is_named_and_reading_its_message_is_our_error(store: St
         store.get_messages([a])[0].message  # noqa: B018
 
 
-def test_an_abandoned_turn_is_named_and_mended(store: Store, path: Path) -> None:
+def test_an_abandoned_turn_is_found_and_repaired(store: Store, path: Path) -> None:
     session = store.session("cli:a")
     turn = session.turn("question")
     with by_hand(store, path) as hand:
@@ -224,7 +224,7 @@ def test_an_abandoned_turn_is_named_and_mended(store: Store, path: Path) -> None
     assert [info.id for info in session.turns(status="interrupted")] == [turn.id]
 
 
-def test_a_damaged_trash_entry_is_named_and_harms_no_other(store: Store, path: Path) -> None:
+def test_a_damaged_trash_entry_is_found_and_others_can_be_restored(store: Store, path: Path) -> None:
     a, b = store.save_messages([Save(user("a")), Save(user("b"))])
     store.delete_messages([a])
     store.delete_messages([b])
@@ -248,9 +248,7 @@ def test_a_damaged_trash_entry_is_named_and_harms_no_other(store: Store, path: P
        "UPDATE messages SET type = NULL", "UPDATE messages SET blocks = 0", "UPDATE messages SET blocks = 7",
        "UPDATE blocks SET position = position + 5", "DELETE FROM blocks"],
 )  # fmt: skip
-def test_whatever_a_hand_writes_into_a_row_reading_it_is_our_error_or_named(
-    store: Store, path: Path, damage: str
-) -> None:
+def test_any_edited_column_is_an_error_when_read_or_is_found(store: Store, path: Path, damage: str) -> None:
     (a,) = store.save_messages([Save(assistant(tool_call("c", "look", {"a": 1}), "words"), label="l")])
     with by_hand(store, path) as hand:
         hand.execute(damage)
@@ -260,7 +258,7 @@ def test_whatever_a_hand_writes_into_a_row_reading_it_is_our_error_or_named(
     assert codes(store), "verify did not notice"
 
 
-def test_text_that_is_not_utf8_is_our_error(store: Store, path: Path) -> None:
+def test_text_that_is_not_utf8_is_an_error(store: Store, path: Path) -> None:
     (a,) = chain(store, "a")
     with by_hand(store, path) as hand:
         hand.execute("UPDATE messages SET content = CAST(x'ff61' AS TEXT)")
@@ -285,7 +283,7 @@ def swap_first_and_last_cell(path: Path, table: str) -> None:
 
 
 @pytest.mark.parametrize("table", ["messages", "blocks", "blobs"])
-def test_rows_out_of_order_make_nothing_endless_and_are_named(tmp_path: Path, table: str) -> None:
+def test_rows_out_of_order_cause_no_endless_loop_and_are_found(tmp_path: Path, table: str) -> None:
     path = tmp_path / "a.db"
     with bough.connect(path) as store:
         ids = chain(store, "a", "b", "c", "d", "e")
@@ -300,9 +298,9 @@ def test_rows_out_of_order_make_nothing_endless_and_are_named(tmp_path: Path, ta
             lambda: store.path(ids[-1]),
         ]
         for read in reads:
-            with ended(), suppress(bough.BoughError):
+            with time_limit(), suppress(bough.BoughError):
                 read()
-        with ended():
+        with time_limit():
             assert codes(store)
 
 
@@ -324,19 +322,19 @@ def repeat_the_first_leaf(path: Path, table: str) -> None:
 
 
 @pytest.mark.parametrize("ascending", [True, False])
-def test_a_list_of_messages_whose_pages_repeat_ends(tmp_path: Path, ascending: bool) -> None:
+def test_a_list_of_messages_with_repeated_pages_ends(tmp_path: Path, ascending: bool) -> None:
     path = tmp_path / "a.db"
     with bough.connect(path) as store:
         store.save_messages([Save(user(f"m{n}")) for n in range(2000)])
     repeat_the_first_leaf(path, "messages")
     with bough.connect(path) as store:
-        with ended(), suppress(bough.BoughError):
+        with time_limit(), suppress(bough.BoughError):
             assert sum(1 for _ in store.list_messages(ascending=ascending)) <= 2000
-        with ended():
+        with time_limit():
             assert "engine" in codes(store)
 
 
-def test_a_block_larger_than_sqlite_holds_is_refused_and_nothing_is_saved(
+def test_a_block_above_the_size_limit_of_sqlite_is_refused_and_nothing_is_saved(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert isinstance(store.db, SQLite)

@@ -1,4 +1,4 @@
-"""Files and disks as they should not be: a clear error each, nothing lost, nothing touched that is not ours."""
+"""Full disks, missing permissions, foreign and damaged files, backups and migrations."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from bough.db.sqlite.driver import SQLite, wal_is_safe
 from bough.db.sqlite.schema import APPLICATION_ID
 
 from .checks import assert_sound, reopened, steps, turns_on
-from .crew import alone
+from .processes import run_alone
 
 NOBODY = 65534
 
@@ -72,7 +72,7 @@ def fill_up(store: Store, seed: int = 0) -> list[str]:
     pytest.fail("the disk never was full")
 
 
-def test_a_full_disk_loses_nothing_reads_on_and_writes_again_when_there_is_space(small_disk: Path) -> None:
+def test_a_store_on_a_full_disk_can_be_read_and_written_again_when_space_is_free(small_disk: Path) -> None:
     ballast = small_disk / "ballast"
     ballast.write_bytes(bytes(1_000_000))
     with bough.connect(small_disk / "a.db") as store:
@@ -89,7 +89,7 @@ def test_a_full_disk_loses_nothing_reads_on_and_writes_again_when_there_is_space
     assert reopened(small_disk / "a.db") == {"cli:a": saved + again}
 
 
-def test_opening_on_a_disk_without_a_byte_says_so_and_harms_nothing(small_disk: Path) -> None:
+def test_opening_a_store_on_a_full_disk_is_an_error_and_changes_nothing(small_disk: Path) -> None:
     save(small_disk / "a.db", "one")
     with (small_disk / "ballast").open("wb", buffering=0) as ballast, pytest.raises(OSError, match="No space"):
         while True:
@@ -105,7 +105,7 @@ def test_opening_on_a_disk_without_a_byte_says_so_and_harms_nothing(small_disk: 
     assert reopened(small_disk / "new.db") == {"cli:a": ["two"]}
 
 
-def test_a_backup_that_does_not_fit_leaves_no_half_file_behind(small_disk: Path, tmp_path: Path) -> None:
+def test_a_backup_that_does_not_fit_leaves_no_partial_file(small_disk: Path, tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     with bough.connect(path) as store:
         store.save_messages([Save(user(bough.Media("image", "image/png", data=os.urandom(4_000_000))))])
@@ -131,7 +131,7 @@ def as_nobody(work: Callable[..., str], *arguments: object) -> str:
         os.setuid(NOBODY)
         return work(*arguments)
 
-    return alone(drop)
+    return run_alone(drop)
 
 
 @pytest.fixture
@@ -165,7 +165,7 @@ def read_and_try_to_write(path: Path) -> str:
 
 
 @pytest.mark.parametrize(("file", "directory"), [(0o444, 0o555), (0o666, 0o555), (0o444, 0o777)])
-def test_what_may_not_be_written_can_be_read(open_place: Path, file: int, directory: int) -> None:
+def test_a_file_without_write_permission_can_be_read(open_place: Path, file: int, directory: int) -> None:
     path = open_place / "a.db"
     save(path, "one", "two")
     path.chmod(file)
@@ -185,14 +185,14 @@ def connect_and_say(path: Path) -> str:
     return "opened"
 
 
-def test_a_new_file_in_a_directory_that_may_not_be_written_is_a_clear_error(open_place: Path) -> None:
+def test_creating_a_file_in_a_read_only_directory_is_an_error(open_place: Path) -> None:
     open_place.chmod(0o555)
     assert "cannot be created" in as_nobody(connect_and_say, open_place / "a.db")
     open_place.chmod(0o777)
     assert content(open_place) == {}
 
 
-def test_a_file_that_may_not_be_read_is_a_clear_error(open_place: Path) -> None:
+def test_opening_a_file_without_read_permission_is_an_error(open_place: Path) -> None:
     path = open_place / "a.db"
     save(path, "one")
     if os.geteuid() == 0:
@@ -231,13 +231,13 @@ def test_a_link_to_a_network_file_system_is_recognised(tmp_path: Path) -> None:
     assert files.is_network(tmp_path / "link" / "a.db", mountinfo(tmp_path, "nfs4", tmp_path / "net"))
 
 
-def test_a_link_that_is_the_file_itself_is_followed_too(tmp_path: Path) -> None:
+def test_a_link_to_a_file_on_a_network_file_system_is_recognised(tmp_path: Path) -> None:
     (tmp_path / "net").mkdir()
     (tmp_path / "a.db").symlink_to(tmp_path / "net" / "a.db")
     assert files.is_network(tmp_path / "a.db", mountinfo(tmp_path, "nfs4", tmp_path / "net"))
 
 
-def test_a_network_file_system_is_refused_with_advice_and_served_without_wal(
+def test_a_network_file_system_is_refused_with_wal_and_works_without(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = tmp_path / "net"
@@ -257,7 +257,9 @@ def test_a_network_file_system_is_refused_with_advice_and_served_without_wal(
     connection.close()
 
 
-def test_wal_is_refused_for_a_sqlite_that_loses_commits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wal_is_refused_with_an_sqlite_version_that_loses_commits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     safe = ["3.51.3", "3.52.0", "3.53.2", "3.54.1", "4.0.0", "3.50.7", "3.50.9", "3.44.6"]
     unsafe = ["3.7.0", "3.40.1", "3.44.5", "3.45.0", "3.46.1", "3.50.6", "3.51.0", "3.51.2"]
     assert [version for version in safe + unsafe if wal_is_safe(version)] == safe
@@ -336,7 +338,7 @@ def newer(path: Path) -> None:
         (newer, bough.SchemaTooNew, "newer bough"),
     ],
 )
-def test_a_file_that_is_not_ours_to_open_is_a_clear_error_and_stays_as_it_was(
+def test_a_foreign_or_damaged_file_is_an_error_and_is_not_changed(
     tmp_path: Path, make: Callable[[Path], None], error: type[bough.BoughError], words: str
 ) -> None:
     path = tmp_path / "a.db"
@@ -351,7 +353,7 @@ def test_a_file_that_is_not_ours_to_open_is_a_clear_error_and_stays_as_it_was(
     assert after == before
 
 
-def test_flipped_bits_never_crash_and_what_they_change_is_named(tmp_path: Path) -> None:
+def test_a_flipped_bit_is_an_error_or_is_found_or_changes_nothing(tmp_path: Path) -> None:
     """One bit each, anywhere in the file: an error of ours, or a finding, or nothing changed."""
     path = tmp_path / "a.db"
     save(path, *(f"t{n}" for n in range(20)), padding="y" * 300)
@@ -385,13 +387,13 @@ def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
     assert reopened(path) == {"cli:a": ["one"]}
 
 
-def test_a_directory_that_does_not_exist_is_a_clear_error_and_is_not_made(tmp_path: Path) -> None:
+def test_a_missing_directory_is_an_error_and_is_not_created(tmp_path: Path) -> None:
     with pytest.raises(bough.NotFound, match="does not exist; make it first"):
         bough.connect(tmp_path / "nowhere" / "a.db")
     assert content(tmp_path) == {}
 
 
-def test_a_directory_instead_of_a_file_is_a_clear_error(tmp_path: Path) -> None:
+def test_opening_a_directory_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(bough.StorageError, match="is a directory"):
         bough.connect(tmp_path)
     assert content(tmp_path) == {}
@@ -407,7 +409,7 @@ def test_a_file_may_have_any_name(tmp_path: Path, name: str) -> None:
     assert reopened(path) == {"cli:a": ["one"]}
 
 
-def test_a_relative_name_means_the_same_file_wherever_the_program_goes(
+def test_a_relative_path_survives_a_change_of_the_working_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "elsewhere").mkdir()
@@ -420,7 +422,7 @@ def test_a_relative_name_means_the_same_file_wherever_the_program_goes(
     assert reopened(tmp_path / "a.db") == {"cli:a": ["one"]}
 
 
-def test_a_file_deleted_under_an_open_store_is_not_taken_for_saved(tmp_path: Path) -> None:
+def test_saving_to_a_file_deleted_while_open_is_an_error(tmp_path: Path) -> None:
     """Writing into a file that has no name any more would lose everything silently."""
     path = tmp_path / "a.db"
     with bough.connect(path) as store:
@@ -438,7 +440,7 @@ def modes(directory: Path) -> dict[str, int]:
     return {entry.name: stat.S_IMODE(entry.stat().st_mode) for entry in directory.iterdir() if entry.is_file()}
 
 
-def test_every_file_is_for_its_owner_only_whatever_the_umask(tmp_path: Path) -> None:
+def test_every_file_is_private_with_any_umask(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         migrations = with_a_second_step(tmp_path / "migrations", "CREATE TABLE invented (n INTEGER);")
@@ -459,7 +461,7 @@ def test_every_file_is_for_its_owner_only_whatever_the_umask(tmp_path: Path) -> 
 # Backups and migrations ----------------------------------------------------------------------------------------------
 
 
-def test_a_backup_taken_while_others_write_is_whole(tmp_path: Path) -> None:
+def test_a_backup_during_writes_is_consistent(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     save(path, "first")
     stop = threading.Event()
@@ -497,7 +499,7 @@ def test_a_backup_never_overwrites(tmp_path: Path) -> None:
     assert (tmp_path / "copy.db").read_text() == "precious"
 
 
-def test_a_backup_into_a_directory_that_does_not_exist_is_a_clear_error(tmp_path: Path) -> None:
+def test_a_backup_into_a_missing_directory_is_an_error(tmp_path: Path) -> None:
     with bough.connect(tmp_path / "a.db") as store, pytest.raises(bough.BoughError, match="nowhere"):
         store.backup(tmp_path / "nowhere" / "copy.db")
 
@@ -510,7 +512,7 @@ def with_a_second_step(directory: Path, sql: str) -> Path:
     return directory
 
 
-def test_a_migration_keeps_a_backup_of_the_file_as_it_was(tmp_path: Path) -> None:
+def test_a_migration_keeps_a_backup_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     save(path, "one", "two")
     migrations = with_a_second_step(tmp_path / "migrations", "CREATE TABLE invented (n INTEGER);")
@@ -525,7 +527,7 @@ def test_a_migration_keeps_a_backup_of_the_file_as_it_was(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "sql", ["CREATE TABLE invented (n INTEGER); DROP TABLE nothing;", "DELETE FROM state; CREATE TABL"]
 )
-def test_a_migration_that_fails_leaves_the_file_as_it_was(tmp_path: Path, sql: str) -> None:
+def test_a_failed_migration_leaves_the_file_unchanged(tmp_path: Path, sql: str) -> None:
     path = tmp_path / "a.db"
     save(path, "one")
     migrations = with_a_second_step(tmp_path / "migrations", sql)
@@ -585,7 +587,7 @@ def old_payload(rows: dict[str, Any]) -> bytes:
     return compress(json.dumps(rows, default=lambda data: {"$bytes": b64encode(data).decode()}).encode())
 
 
-def test_a_file_of_the_first_schema_keeps_everything(tmp_path: Path) -> None:
+def test_a_file_of_the_first_schema_is_migrated_without_loss(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     connection = apsw.Connection(str(path))
     connection.execute((Path(SCHEMA) / "migrations" / "0001-initial.sqlite.sql").read_text() + FIRST_SCHEMA)
@@ -613,7 +615,7 @@ def test_a_file_of_the_first_schema_keeps_everything(tmp_path: Path) -> None:
     assert (tmp_path / "a.db.v1.backup").exists()
 
 
-def test_a_file_of_the_second_schema_keeps_every_branch(tmp_path: Path) -> None:
+def test_a_file_of_the_second_schema_is_migrated_with_every_branch(tmp_path: Path) -> None:
     path, old = tmp_path / "a.db", tmp_path / "old"
     old.mkdir()
     for step in (Path(SCHEMA) / "migrations").glob("000[12]-*.sqlite.sql"):
@@ -656,14 +658,14 @@ def test_children_are_found_without_reading_every_message(tmp_path: Path) -> Non
     assert downwards.keys() > {"children", "subtree", "outline", "with_descendants", "first_child", "recent_leaves"}
 
 
-def test_a_file_says_whose_it_is_and_of_which_version(tmp_path: Path) -> None:
+def test_a_file_contains_the_application_id_and_the_schema_version(tmp_path: Path) -> None:
     save(tmp_path / "a.db", "one")
     connection = apsw.Connection(str(tmp_path / "a.db"))
     assert (connection.pragma("application_id"), connection.pragma("user_version")) == (APPLICATION_ID, VERSION)
     connection.close()
 
 
-def test_what_was_purged_is_in_no_file_after_a_vacuum(tmp_path: Path) -> None:
+def test_purged_content_is_in_no_file_after_a_vacuum(tmp_path: Path) -> None:
     marker = "the word that must go " * 3
     with bough.connect(tmp_path / "a.db") as store:
         ids = store.save_messages([bough.Save(bough.user(marker)), bough.Save(bough.user("stays"))])

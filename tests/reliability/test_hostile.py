@@ -1,4 +1,4 @@
-"""Content and files that nobody in their right mind would make, and somebody does."""
+"""Extreme content: any text, huge and deep data, invalid ids and values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from bough import (
     user,
 )
 
-from .crew import ended
+from .processes import time_limit
 
 NASTY = [
     "\0",
@@ -65,7 +65,7 @@ def same(store: Store, message: Message) -> None:
 
 
 @pytest.mark.parametrize("text", NASTY)
-def test_every_text_comes_back_as_it_was_from_every_place_that_takes_one(store: Store, text: str) -> None:
+def test_any_text_in_a_message_is_loaded_unchanged(store: Store, text: str) -> None:
     json = {"key": text, text: [text, {"deep": text}], "number": 1}
     message = Message(
         "assistant",
@@ -89,7 +89,7 @@ def test_every_text_comes_back_as_it_was_from_every_place_that_takes_one(store: 
 
 
 @pytest.mark.parametrize("text", NASTY)
-def test_every_text_may_stand_beside_sessions_and_turns(store: Store, text: str) -> None:
+def test_any_text_in_sessions_and_turns_is_loaded_unchanged(store: Store, text: str) -> None:
     session = store.session("cli:a", title=text, directory=text, extra={text: text})
     info = session.info
     assert (info.title, info.directory, info.extra) == (text, text, {text: text})
@@ -105,7 +105,7 @@ def test_every_text_may_stand_beside_sessions_and_turns(store: Store, text: str)
 
 
 @pytest.mark.parametrize("text", NASTY)
-def test_a_name_that_a_provider_gave_is_kept_or_refused_whole(store: Store, text: str) -> None:
+def test_a_name_from_a_provider_is_stored_unchanged_or_refused(store: Store, text: str) -> None:
     session = store.session("cli:a")
     names = {"model": text, "provider": text, "request_id": text, "idempotency_key": f"1{text}"}
     try:
@@ -122,7 +122,7 @@ def test_a_name_that_a_provider_gave_is_kept_or_refused_whole(store: Store, text
 
 
 @pytest.mark.parametrize("text", NASTY)
-def test_every_text_may_be_searched_for(store: Store, text: str) -> None:
+def test_any_text_can_be_searched_for(store: Store, text: str) -> None:
     store.save_messages([Save(user(f"before {text} after"))])
     store.search(text)
     store.search(text, label=text)
@@ -130,7 +130,7 @@ def test_every_text_may_be_searched_for(store: Store, text: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["", "\0", "a\0b", "\ud800", "x" * 513, None, 7, b"bytes"])
-def test_a_key_that_no_session_can_have_is_refused(store: Store, key: Any) -> None:
+def test_an_invalid_session_key_is_refused(store: Store, key: Any) -> None:
     with pytest.raises(bough.Invalid):
         store.session(key)
     assert store.sessions() == []
@@ -143,7 +143,7 @@ ODD_IDS = ["--help", "-rf", "' OR 1=1", "' OR '1'='1", "", "a" * 10_000, "%", "_
 
 
 @pytest.mark.parametrize("id_", [*ODD_IDS, None, 7, b"bytes"])
-def test_an_id_that_looks_like_something_else_finds_nothing_and_harms_nothing(store: Store, id_: Any) -> None:
+def test_an_invalid_id_is_not_found_and_changes_nothing(store: Store, id_: Any) -> None:
     (real,) = store.save_messages([Save(user("real"))])
     session = store.fork(real, key="cli:a")
     lookups: list[Callable[[], object]] = [
@@ -198,7 +198,7 @@ def check_streaming(store: Store, id_: str, size: int, digest: bytes) -> None:
     assert (total, hashed.digest()) == (size, digest)
 
 
-def test_a_hundred_megabytes_of_text_are_kept_and_read_in_pieces(store: Store) -> None:
+def test_a_hundred_megabytes_of_text_are_stored_and_streamed(store: Store) -> None:
     line = "The quick brown fox jumps over the lazy dog, line after line. "
     text = (line * (HUNDRED_MB // len(line) + 1))[:HUNDRED_MB]
     (id_,) = store.session("cli:a").save_turn([Message("tool_result", (ToolResult("c", (Text(text),)),))])
@@ -208,7 +208,7 @@ def test_a_hundred_megabytes_of_text_are_kept_and_read_in_pieces(store: Store) -
     assert store.verify() == []
 
 
-def test_a_hundred_megabytes_of_noise_are_kept_once_and_read_in_pieces(store: Store) -> None:
+def test_a_hundred_megabytes_of_noise_are_stored_once_and_streamed(store: Store) -> None:
     data = random.Random(1).randbytes(HUNDRED_MB)
     media = Media("video", "video/mp4", data=data)
     first, second = store.save_messages([Save(user(media)), Save(user("again", media))])
@@ -218,13 +218,13 @@ def test_a_hundred_megabytes_of_noise_are_kept_once_and_read_in_pieces(store: St
     assert store.verify() == []
 
 
-def test_a_highly_compressible_block_does_not_come_out_in_one_piece(store: Store) -> None:
+def test_a_highly_compressible_block_is_streamed_in_bounded_pieces(store: Store) -> None:
     """Ten kilobytes of stored bytes must not become a hundred megabytes of memory."""
     (id_,) = store.save_messages([Save(user("\0" * HUNDRED_MB))])
     check_streaming(store, id_, HUNDRED_MB, sha256(bytes(HUNDRED_MB)).digest())
 
 
-def test_a_chain_of_a_hundred_thousand_is_walked_drawn_deleted_and_restored(
+def test_a_path_of_a_hundred_thousand_messages_is_loaded_drawn_deleted_and_restored(
     store: Store, anywhere: dict[str, Any]
 ) -> None:
     # On a server it takes a minute, which is too long for every day; it grows as it does in a file.
@@ -269,7 +269,7 @@ def test_ten_thousand_children_of_one_message_are_listed_in_order(store: Store) 
     assert list(store.list_messages()) == []
 
 
-def test_a_message_of_ten_thousand_blocks_comes_back(store: Store) -> None:
+def test_a_message_of_ten_thousand_blocks_is_loaded(store: Store) -> None:
     same(store, user(*(f"part {n}" for n in range(10_000))))
 
 
@@ -288,7 +288,7 @@ def nested(depth: int) -> Any:
     [nested(100_000), {1: "a"}, {"a": {2: "b"}}, {"a": {1, 2}}, object(), b"bytes", {"a": b"bytes"}, 1j, {"x": ...}],
 )  # fmt: skip
 @pytest.mark.parametrize("place", ["raw", "extra", "envelope", "metadata", "session", "other"])
-def test_what_is_not_json_is_refused_and_nothing_is_saved(store: Store, value: Any, place: str) -> None:
+def test_a_value_that_is_not_json_is_refused_and_nothing_is_saved(store: Store, value: Any, place: str) -> None:
     session = store.session("cli:a")
     good = user("good")
     messages = {
@@ -315,12 +315,12 @@ def test_what_is_not_json_is_refused_and_nothing_is_saved(store: Store, value: A
 def test_a_value_that_contains_itself_is_refused(store: Store) -> None:
     loop: list[Any] = []
     loop.append(loop)
-    with ended(), pytest.raises(bough.Invalid):
+    with time_limit(), pytest.raises(bough.Invalid):
         store.save_messages([Save(user(Text("x", raw=loop)))])
     assert list(store.list_messages()) == []
 
 
-def test_the_same_object_twice_in_one_value_is_not_a_loop(store: Store) -> None:
+def test_an_object_that_occurs_twice_in_a_value_is_not_a_cycle(store: Store) -> None:
     shared = {"a": [1, 2]}
     same(store, user(Text("x", raw={"one": shared, "two": shared, "list": [shared] * 3})))
 
@@ -338,7 +338,7 @@ TEXT = "a text that is long enough to be worth a hole in the JSON beside it"
         {"long": "x" * 5000, "text": TEXT}, "data:image/png;base64,AAAA", {"b": 1, "a": 2, "0": 3}, nested(60),
     ],
 )  # fmt: skip
-def test_json_that_looks_like_ours_survives_with_its_order(store: Store, value: Any) -> None:
+def test_json_with_reserved_keys_is_loaded_unchanged_and_in_order(store: Store, value: Any) -> None:
     media = Media("image", "image/png", data=b"\0\0\0", raw=value)
     message = Message("assistant", (Text(TEXT, extra=value, raw=value), media, Other("o", value)), envelope=value)
     (id_,) = store.save_messages([Save(message)])
@@ -354,6 +354,6 @@ def test_json_that_looks_like_ours_survives_with_its_order(store: Store, value: 
     assert store.verify() == []
 
 
-def test_nothing_here_recurses() -> None:
+def test_the_recursion_limit_is_the_default() -> None:
     """The depth tests above would pass with a raised limit; it is the usual one."""
     assert sys.getrecursionlimit() <= 3000

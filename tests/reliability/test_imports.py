@@ -60,7 +60,7 @@ def check(store: Store) -> None:
 
 
 @pytest.mark.parametrize("pause", [1, 700, 2_900])
-def test_a_killed_import_goes_on_where_it_was(tmp_path: Path, pause: int) -> None:
+def test_a_killed_import_continues_when_repeated(tmp_path: Path, pause: int) -> None:
     db = tmp_path / "bough.db"
     with process(db, pause) as child:
         assert child.stdout
@@ -74,7 +74,7 @@ def test_a_killed_import_goes_on_where_it_was(tmp_path: Path, pause: int) -> Non
         check(store)
 
 
-def test_two_imports_of_the_same_file_at_the_same_time_double_nothing(tmp_path: Path) -> None:
+def test_two_concurrent_imports_of_one_file_create_no_duplicates(tmp_path: Path) -> None:
     db = tmp_path / "bough.db"
     with bough.connect(db), process(db, 800) as one, process(db, 800) as other:
         for child in (one, other):
@@ -90,9 +90,7 @@ def test_two_imports_of_the_same_file_at_the_same_time_double_nothing(tmp_path: 
         check(store)
 
 
-def test_a_transaction_that_is_done_again_counts_and_stores_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_retried_transaction_is_counted_and_stored_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Undone(Exception):
         pass
 

@@ -1,4 +1,4 @@
-"""Writers killed with SIGKILL at random moments: what was acknowledged is there, and nothing half-done looks done."""
+"""Writers killed with SIGKILL at random times: nothing acknowledged is lost, no partial turn is complete."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ import bough
 from bough import Store, user
 from bough.db import StrPath
 
-from .checks import assert_file_sound, assert_sound, status_of, steps, told
-from .crew import processes
+from .checks import assert_file_sound, assert_sound, position_of, status_of, steps
+from .processes import multiprocess
 
 SHARED = "cli:shared"
 SEED = int(os.environ.get("BOUGH_SEED", "0")) or random.SystemRandom().randrange(1, 10**9)
@@ -136,7 +136,7 @@ def kill_some(path: StrPath, round_: str, rng: random.Random, said: Said, writer
         name = f"{round_}w{place}"
         read, write = os.pipe()
         key = SHARED if where == "shared" else f"cli:{name}"
-        process = processes.Process(target=write_until_killed, args=(path, writer, key, name, write), daemon=True)
+        process = multiprocess.Process(target=write_until_killed, args=(path, writer, key, name, write), daemon=True)
         process.start()
         os.close(write)
         started.append((process, read))
@@ -163,12 +163,12 @@ def check(path: StrPath, said: Said) -> None:
         for key, turns in said.done.items():
             there = [name for name in found[key] if name in turns]
             assert sorted(there) == sorted(turns), f"acknowledged turns of {key} are lost: {turns.keys() - set(there)}"
-            on_path = {node.id: told(node)[0] for node in store.session(key).path()}
+            on_path = {node.id: position_of(node)[0] for node in store.session(key).path()}
             for turn, ids in turns.items():
                 assert [on_path.get(id_) for id_ in ids] == [turn] * len(ids)
         statuses = {info.id: info.status for info in store.turns()}
         for turn, (key, ids) in said.unfinished.items():
-            assert [told(node)[:2] for node in store.get_messages(ids)] == [(turn, at) for at in range(len(ids))]
+            assert [position_of(node)[:2] for node in store.get_messages(ids)] == [(turn, at) for at in range(len(ids))]
             status = statuses[ids[0]]
             # Its last acknowledgement may be what the kill swallowed: then it is complete.
             assert status in ("interrupted", "complete")
@@ -186,7 +186,7 @@ def say_once_more(session: bough.Session, turn: str) -> list[str]:
     if WRITERS[int(writer.rpartition("w")[2]) % len(WRITERS)][0] is not record_dialogs:
         return session.save_turn(steps(turn, 2), idempotency_key=turn)
     session.record([message for before in range(int(number) + 1) for message in steps(f"{writer}.{before}", 2)])
-    return [node.id for node in session.path() if told(node)[0] == turn]
+    return [node.id for node in session.path() if position_of(node)[0] == turn]
 
 
 def say_again(path: StrPath, said: Said) -> None:
@@ -196,7 +196,7 @@ def say_again(path: StrPath, said: Said) -> None:
             session = store.session(key)
             for _ in range(2):
                 said.done.setdefault(key, {})[turn] = say_once_more(session, turn)
-            same = [node for node in session.path() if told(node)[0] == turn and told(node)[1] == 0]
+            same = [node for node in session.path() if position_of(node)[0] == turn and position_of(node)[1] == 0]
             assert len(same) == 1, f"{turn} was said {len(same)} times"
     said.unknown.clear()
     said.unfinished.clear()
@@ -224,19 +224,19 @@ def files(directory: Path, count: int) -> list[Path]:
     return [directory / f"{number}.db" for number in range(count)]
 
 
-def test_what_killed_writers_acknowledged_is_there_and_nothing_half_done_looks_done(tmp_path: Path) -> None:
+def test_killed_writers_lose_nothing_acknowledged_and_leave_no_partial_turn_as_complete(tmp_path: Path) -> None:
     said = rounds(files(tmp_path, 6), SEED, rounds_=9, writers=5)
     assert said.kills == 270
     assert sum(map(len, said.done.values())) > said.kills  # they did write
 
 
-def test_what_killed_clients_of_a_server_acknowledged_is_there_too(postgres: str, namespace: str) -> None:
+def test_killed_clients_of_a_server_lose_nothing_acknowledged(postgres: str, namespace: str) -> None:
     said = rounds([f"{postgres}?namespace={namespace}"], SEED, rounds_=5, writers=5)
     assert said.kills == 25
 
 
 @pytest.mark.soak
-def test_thousands_of_kills_lose_nothing(tmp_path: Path) -> None:
+def test_thousands_of_kills_lose_nothing_acknowledged(tmp_path: Path) -> None:
     said = rounds(files(tmp_path, 40), SEED, rounds_=10, writers=10)
     assert said.kills == 4000
 
@@ -251,13 +251,13 @@ def open_and_save(path: Path, pipe: int) -> None:
         time.sleep(60)
 
 
-def test_a_process_killed_while_it_makes_the_file_leaves_one_that_opens(tmp_path: Path) -> None:
+def test_a_process_killed_while_creating_the_file_leaves_a_valid_file(tmp_path: Path) -> None:
     acknowledged = 0
     with seeded(SEED) as rng:
         for number in range(60):
             path = tmp_path / f"{number}.db"
             read, write = os.pipe()
-            process = processes.Process(target=open_and_save, args=(path, write), daemon=True)
+            process = multiprocess.Process(target=open_and_save, args=(path, write), daemon=True)
             process.start()
             os.close(write)
             time.sleep(rng.random() * 0.02)
@@ -287,7 +287,7 @@ def hold_a_turn(path: StrPath, pipe: int) -> None:
 
 def start_holder(path: StrPath) -> tuple[Any, str]:
     read, write = os.pipe()
-    process = processes.Process(target=hold_a_turn, args=(path, write), daemon=True)
+    process = multiprocess.Process(target=hold_a_turn, args=(path, write), daemon=True)
     process.start()
     os.close(write)
     turn = os.read(read, 100).decode()
@@ -295,7 +295,7 @@ def start_holder(path: StrPath) -> tuple[Any, str]:
     return process, turn
 
 
-def test_a_killed_writers_session_is_taken_over_by_one_that_was_open_all_the_time(somewhere: StrPath) -> None:
+def test_the_session_of_a_killed_writer_is_taken_over_by_an_open_store(somewhere: StrPath) -> None:
     with bough.connect(somewhere) as store:
         session = store.session("cli:a")
         process, turn = start_holder(somewhere)
@@ -308,7 +308,7 @@ def test_a_killed_writers_session_is_taken_over_by_one_that_was_open_all_the_tim
         assert [info.id for info in session.turns(status="interrupted")] == [turn]
 
 
-def test_a_killed_writer_that_nobody_has_waited_for_is_dead_too(somewhere: StrPath) -> None:
+def test_a_zombie_process_does_not_hold_a_lease(somewhere: StrPath) -> None:
     with bough.connect(somewhere) as store:
         process, turn = start_holder(somewhere)
         os.kill(process.pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Many processes and threads on one file, and on one session: no error, nothing lost, nothing mixed."""
+"""Many processes and threads on one file and one session: no error, no loss, no interleaving."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from bough.db.sqlite.driver import SQLite
 from bough.locations import is_server_url
 
 from .checks import assert_sound, reopened, steps, turns_on
-from .crew import PATIENCE, alone, processes, together
+from .processes import PATIENCE, multiprocess, run_alone, run_together
 
 WRITERS = 8
 T = TypeVar("T")
@@ -83,34 +83,34 @@ def assert_in_order(found: list[str], said: list[list[str]]) -> None:
         assert [turn for turn in found if turn in mine] == turns
 
 
-def test_eight_processes_on_one_store_lose_nothing(somewhere: StrPath) -> None:
+def test_eight_processes_write_one_store_without_loss(somewhere: StrPath) -> None:
     path = somewhere
-    said = together(save_turns, [(path, f"cli:{n}", f"w{n}", fewer(path, 60)) for n in range(WRITERS)])
+    said = run_together(save_turns, [(path, f"cli:{n}", f"w{n}", fewer(path, 60)) for n in range(WRITERS)])
     assert reopened(path) == {f"cli:{n}": turns for n, turns in reversed(list(enumerate(said)))}
 
 
-def test_eight_processes_saving_turns_in_one_session_lose_and_mix_nothing(somewhere: StrPath) -> None:
+def test_eight_processes_save_turns_in_one_session_without_loss_or_interleaving(somewhere: StrPath) -> None:
     path = somewhere
-    said = together(save_turns, [(path, "cli:one", f"w{n}", fewer(path, 40)) for n in range(WRITERS)])
+    said = run_together(save_turns, [(path, "cli:one", f"w{n}", fewer(path, 40)) for n in range(WRITERS)])
     assert_in_order(reopened(path)["cli:one"], said)
 
 
-def test_eight_processes_holding_turns_of_one_session_lose_and_mix_nothing(somewhere: StrPath) -> None:
+def test_eight_processes_lease_turns_of_one_session_without_loss_or_interleaving(somewhere: StrPath) -> None:
     path = somewhere
-    said = together(hold_turns, [(path, "cli:one", f"w{n}", 6) for n in range(WRITERS)])
+    said = run_together(hold_turns, [(path, "cli:one", f"w{n}", 6) for n in range(WRITERS)])
     assert_in_order(reopened(path)["cli:one"], said)
 
 
-def test_both_ways_of_writing_share_one_session(tmp_path: Path) -> None:
+def test_whole_turns_and_leased_turns_share_one_session(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
-    said = together(hold_turns, [(path, "cli:one", f"h{n}", 5) for n in range(3)])
-    said += together(save_turns, [(path, "cli:one", f"s{n}", 10) for n in range(3)])
+    said = run_together(hold_turns, [(path, "cli:one", f"h{n}", 5) for n in range(3)])
+    said += run_together(save_turns, [(path, "cli:one", f"s{n}", 10) for n in range(3)])
     assert_in_order(reopened(path)["cli:one"], said)
 
 
-def test_eight_processes_doing_everything_at_once_disturb_nobody(somewhere: StrPath) -> None:
+def test_eight_processes_with_mixed_operations_do_not_interfere(somewhere: StrPath) -> None:
     path = somewhere
-    said = together(mixed_work, [(path, f"w{n}", fewer(path, 6)) for n in range(WRITERS)])
+    said = run_together(mixed_work, [(path, f"w{n}", fewer(path, 6)) for n in range(WRITERS)])
     found = reopened(path)
     assert found == {f"cli:w{n}": turns for n, turns in enumerate(said)}
     with bough.connect(path) as store:
@@ -133,10 +133,10 @@ def work_of(kind: str, path: StrPath) -> int:
     return read_while(path, 100) if kind == "read" else len(hold_turns(path, "cli:one", kind, 15))
 
 
-def test_readers_never_see_a_half_turn(somewhere: StrPath) -> None:
+def test_readers_never_see_a_partial_turn(somewhere: StrPath) -> None:
     path = somewhere
     bough.connect(path).close()
-    together(work_of, [("read", path), ("w0", path), ("read", path), ("w1", path)])
+    run_together(work_of, [("read", path), ("w0", path), ("read", path), ("w1", path)])
     assert len(reopened(path)["cli:one"]) == 30
 
 
@@ -152,7 +152,7 @@ def open_and_say(path: Path, name: str) -> str:
 def test_ten_processes_opening_a_new_file_at_once_all_succeed(tmp_path: Path) -> None:
     for number in range(8):
         path = tmp_path / f"{number}.db"
-        ids = together(open_and_say, [(path, f"w{n}") for n in range(10)])
+        ids = run_together(open_and_say, [(path, f"w{n}") for n in range(10)])
         with bough.connect(path) as store:
             assert [node.message.text for node in store.get_messages(ids)] == [f"w{n}" for n in range(10)]
             assert store.verify() == []
@@ -182,7 +182,7 @@ def test_eight_processes_migrating_one_file_at_once_migrate_it_once(tmp_path: Pa
         path = tmp_path / f"{number}.db"
         with bough.connect(path) as store:
             store.session("cli:a").save_turn(steps("old", 2))
-        pids = together(open_migrated, [(path, migrations)] * WRITERS)
+        pids = run_together(open_migrated, [(path, migrations)] * WRITERS)
         connection = apsw.Connection(str(path))
         assert connection.execute("SELECT count(*) FROM invented").get == 1
         assert connection.pragma("user_version") == VERSION + 2
@@ -212,7 +212,7 @@ def test_eight_writers_wait_fairly(tmp_path: Path) -> None:
     """The slowest gets at least a quarter of the fastest one's turns. A busy machine is asked again."""
     shares = []
     for number in range(3):
-        turns = together(write_for, [(tmp_path / f"{number}.db", f"w{n}", 2.0) for n in range(WRITERS)])
+        turns = run_together(write_for, [(tmp_path / f"{number}.db", f"w{n}", 2.0) for n in range(WRITERS)])
         shares.append(min(turns) / max(turns))
         if shares[-1] >= 0.25:
             return
@@ -232,7 +232,7 @@ def other_writer(path: Path) -> Iterator[Callable[[], None]]:
         os.read(go[0], 1)
         SQLite(path).transact(wait_inside)
 
-    process = processes.Process(target=hold, daemon=True)
+    process = multiprocess.Process(target=hold, daemon=True)
     process.start()
 
     def stop() -> None:
@@ -249,7 +249,7 @@ def other_writer(path: Path) -> Iterator[Callable[[], None]]:
             os.close(end)
 
 
-def test_a_writer_stopped_in_the_middle_of_a_transaction_makes_others_busy_and_not_hang(tmp_path: Path) -> None:
+def test_a_writer_suspended_in_a_transaction_makes_others_raise_busy(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     save_turns(path, "cli:a", "before", 1)
 
@@ -292,7 +292,7 @@ class Counting(SQLite):
         return super().transact(work)
 
 
-def test_waiting_for_the_session_and_for_the_file_does_not_multiply(tmp_path: Path) -> None:
+def test_the_waits_for_a_session_and_for_the_file_add_up(tmp_path: Path) -> None:
     """A turn may wait for its session and a write for the file; both together is their sum, not their product."""
     path = tmp_path / "a.db"
     save_turns(path, "cli:a", "before", 1)
@@ -306,7 +306,7 @@ def test_waiting_for_the_session_and_for_the_file_does_not_multiply(tmp_path: Pa
 # Forks and threads ---------------------------------------------------------------------------------------------------
 
 
-def test_a_forked_child_can_use_the_store_and_so_can_its_parent(somewhere: StrPath) -> None:
+def test_after_a_process_fork_parent_and_child_can_use_the_store(somewhere: StrPath) -> None:
     path = somewhere
     with bough.connect(path) as store:
         session = store.session("cli:a")
@@ -320,7 +320,7 @@ def test_a_forked_child_can_use_the_store_and_so_can_its_parent(somewhere: StrPa
             store.close()
             return found
 
-        assert alone(child) == ["before", "child", "held"]
+        assert run_alone(child) == ["before", "child", "held"]
         session.save_turn(steps("after", 2))
         assert assert_sound(store) == {"cli:a": ["before", "child", "held", "after"]}
     assert reopened(path) == {"cli:a": ["before", "child", "held", "after"]}
@@ -331,7 +331,7 @@ def come_and_go(path: Path) -> None:
         store.session("cli:other").save_turn(steps(f"other{random.random()}", 2))
 
 
-def test_what_a_daemon_acknowledged_after_its_parent_went_is_not_lost(tmp_path: Path) -> None:
+def test_writes_of_a_daemon_whose_parent_exited_are_durable(tmp_path: Path) -> None:
     """Its parent's locks go with the parent: the daemon needs its own, or others delete the WAL under it."""
     path = tmp_path / "a.db"
     read, write = os.pipe()
@@ -348,7 +348,7 @@ def test_what_a_daemon_acknowledged_after_its_parent_went_is_not_lost(tmp_path: 
             os._exit(0)
         os._exit(0)
 
-    process = processes.Process(target=parent)
+    process = multiprocess.Process(target=parent)
     process.start()
     process.join()
     os.close(write)
@@ -357,12 +357,12 @@ def test_what_a_daemon_acknowledged_after_its_parent_went_is_not_lost(tmp_path: 
         for line in pipe:
             said.append(line.decode().strip())
             if len(said) % 10 == 0:
-                alone(come_and_go, path)  # the last one to close a WAL empties and deletes it
+                run_alone(come_and_go, path)  # the last one to close a WAL empties and deletes it
     assert said == [f"d{number}" for number in range(60)]
     assert reopened(path)["cli:a"] == ["parent", *said]
 
 
-def test_a_child_forked_while_a_thread_is_writing_can_use_the_store(somewhere: StrPath) -> None:
+def test_a_child_process_forked_during_a_write_can_use_the_store(somewhere: StrPath) -> None:
     path = somewhere
     with bough.connect(path) as store:
         session = store.session("cli:a")
@@ -377,13 +377,13 @@ def test_a_child_forked_while_a_thread_is_writing_can_use_the_store(somewhere: S
         thread.start()
         going.wait(PATIENCE)
         for number in range(5):
-            alone(lambda name: session.save_turn(steps(name, 2), wait=60), f"child{number}")
+            run_alone(lambda name: session.save_turn(steps(name, 2), wait=60), f"child{number}")
         thread.join()
         found = assert_sound(store)["cli:a"]
     assert_in_order(found, [[f"t{n}" for n in range(200)], [f"child{n}" for n in range(5)]])
 
 
-def test_a_child_that_outlives_a_killed_writer_does_not_keep_the_file(tmp_path: Path) -> None:
+def test_a_child_of_a_killed_writer_does_not_hold_the_lock(tmp_path: Path) -> None:
     """A lock that a process inherited must not outlive the writer that took it."""
     path = tmp_path / "a.db"
     read, write = os.pipe()
@@ -399,7 +399,7 @@ def test_a_child_that_outlives_a_killed_writer_does_not_keep_the_file(tmp_path: 
     def parent() -> None:
         SQLite(path).transact(leave_a_child)
 
-    process = processes.Process(target=parent)
+    process = multiprocess.Process(target=parent)
     process.start()
     child = int(os.read(read, 100))
     process.kill()
@@ -444,7 +444,7 @@ def test_threads_share_one_store(somewhere: StrPath) -> None:
     assert [found[f"cli:w{n}"] for n in range(WRITERS)] == said
 
 
-def test_two_stores_of_one_process_share_a_place(somewhere: StrPath) -> None:
+def test_two_stores_of_one_process_share_a_file(somewhere: StrPath) -> None:
     path = somewhere
     with bough.connect(path) as one, bough.connect(path) as two:
         for number in range(20):
@@ -455,7 +455,7 @@ def test_two_stores_of_one_process_share_a_place(somewhere: StrPath) -> None:
     assert len(reopened(path)["cli:a"]) == 21
 
 
-def test_threads_add_to_one_turn_one_after_another(somewhere: StrPath) -> None:
+def test_additions_of_threads_to_one_turn_are_serialised(somewhere: StrPath) -> None:
     """As tools do that are at work at the same time."""
     with bough.connect(somewhere) as store:
         session = store.session("cli:a")
@@ -470,7 +470,7 @@ def test_threads_add_to_one_turn_one_after_another(somewhere: StrPath) -> None:
         assert store.verify() == []
 
 
-def test_ctrl_c_at_any_moment_of_a_write_keeps_nobody_from_the_next_one(tmp_path: Path) -> None:
+def test_ctrl_c_at_any_point_of_a_write_releases_the_lock(tmp_path: Path) -> None:
     path, stopped, kept, writing = tmp_path / "a.db", 0, [], False
 
     def interrupt(*_: object) -> None:

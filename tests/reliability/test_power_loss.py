@@ -1,4 +1,4 @@
-"""Power cuts at random moments, and disks that fail at every single operation."""
+"""Power cuts at random times, and a failure of every single disk operation."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from bough import BoughError, Store, Usage
 from bough.db.sqlite import wal
 
 from .checks import assert_sound, reopened, steps
-from .crew import alone, ended
 from .disk import Carelessness, Disk, OnShim, Op
+from .processes import run_alone, time_limit
 
 SEED = int(os.environ.get("BOUGH_SEED", "0")) or random.SystemRandom().randrange(1, 10**9)
 
@@ -56,7 +56,7 @@ class History:
 
 def live(path: Path, turns: int, careless: Carelessness | None = None) -> tuple[Disk, History]:
     """A life of writing on a disk that takes notes, in a process that is gone when the power is."""
-    return alone(write, path, turns, careless)
+    return run_alone(write, path, turns, careless)
 
 
 def write(path: Path, turns: int, careless: Carelessness | None) -> tuple[Disk, History]:
@@ -108,7 +108,7 @@ def cut_power(place: Path, disk: Disk, history: History, cuts: int, seed: int) -
             (directory / name).write_bytes(content)
         toll.cuts += 1
         try:
-            with ended(), bough.connect(directory / "x.db") as store:
+            with time_limit(), bough.connect(directory / "x.db") as store:
                 lost = missing(store, history, cut)
                 assert_sound(store)
             if lost:
@@ -142,7 +142,7 @@ def missing(store: Store, history: History, cut: int) -> list[str]:
     return lost
 
 
-def test_power_cuts_lose_nothing_acknowledged_and_damage_nothing(memory: Path) -> None:
+def test_power_cuts_lose_nothing_acknowledged_and_cause_no_damage(memory: Path) -> None:
     disk, history = live(memory / "x.db", turns=70)
     toll = cut_power(memory, disk, history, cuts=300, seed=SEED)
     assert toll.cuts == 300
@@ -150,7 +150,7 @@ def test_power_cuts_lose_nothing_acknowledged_and_damage_nothing(memory: Path) -
 
 
 @pytest.mark.soak
-def test_thousands_of_power_cuts_lose_nothing(memory: Path) -> None:
+def test_thousands_of_power_cuts_lose_nothing_acknowledged(memory: Path) -> None:
     for round_ in range(20):
         place = memory / str(round_)
         place.mkdir()
@@ -160,13 +160,13 @@ def test_thousands_of_power_cuts_lose_nothing(memory: Path) -> None:
 
 
 @pytest.mark.parametrize("careless", get_args(Carelessness))
-def test_the_same_check_finds_the_loss_when_the_store_syncs_less(memory: Path, careless: Carelessness) -> None:
+def test_the_check_detects_loss_with_fewer_syncs(memory: Path, careless: Carelessness) -> None:
     disk, history = live(memory / "x.db", turns=40, careless=careless)
     toll = cut_power(memory, disk, history, cuts=60, seed=SEED)
     assert toll.harmed > 20, f"BOUGH_SEED={SEED}: {toll}"
 
 
-def test_the_same_check_finds_a_disk_that_lies_about_syncing(memory: Path) -> None:
+def test_the_check_detects_a_disk_that_ignores_syncs(memory: Path) -> None:
     disk, history = live(memory / "x.db", turns=40)
     last = max(at for at, op in enumerate(disk.ops) if op.verb == "sync")
     honest = Disk(ops=[op for op in disk.ops[: last + 1] if op.verb != "sync"])
@@ -220,7 +220,7 @@ WORKS: list[Work] = [one_turn, steps_of_a_turn, recorded, deleted_and_restored, 
 @pytest.mark.parametrize("lasting", [False, True], ids=["once", "until-healed"])
 @pytest.mark.parametrize("error", [apsw.IOError, apsw.FullError])
 @pytest.mark.parametrize("work", WORKS)
-def test_whichever_write_or_sync_fails_the_error_is_typed_and_the_next_turn_works(
+def test_any_failed_write_or_sync_is_a_storage_error_and_the_next_turn_succeeds(
     memory: Path, work: Work, error: type[apsw.Error], lasting: bool
 ) -> None:
     disk = Disk()
@@ -257,7 +257,7 @@ def test_whichever_write_or_sync_fails_the_error_is_typed_and_the_next_turn_work
 
 
 @pytest.mark.parametrize("error", [apsw.IOError, apsw.FullError])
-def test_whichever_write_fails_while_the_file_is_made_the_next_opening_makes_it(
+def test_after_any_failed_write_during_creation_the_next_connect_succeeds(
     memory: Path, error: type[apsw.Error]
 ) -> None:
     failures = 0
@@ -279,7 +279,7 @@ def test_whichever_write_fails_while_the_file_is_made_the_next_opening_makes_it(
     assert failures > 0
 
 
-def test_an_add_that_failed_can_be_said_again_in_the_same_turn(memory: Path) -> None:
+def test_a_failed_add_can_be_retried_in_the_same_turn(memory: Path) -> None:
     disk, usage = Disk(), Usage(input_tokens=5, cost=0.5)
     first, *rest = steps("again", 4)
     with Store(OnShim(memory / "x.db", disk)) as store:
@@ -297,7 +297,7 @@ def test_an_add_that_failed_can_be_said_again_in_the_same_turn(memory: Path) -> 
         assert (info.usage.input_tokens, info.usage.cost) == (15, 1.5)
 
 
-def test_a_turn_that_could_not_be_ended_does_not_keep_its_session(memory: Path) -> None:
+def test_a_turn_that_failed_to_end_releases_its_session(memory: Path) -> None:
     disk = Disk()
     with Store(OnShim(memory / "x.db", disk)) as store:
         session = store.session("cli:a")
@@ -313,7 +313,7 @@ def test_a_turn_that_could_not_be_ended_does_not_keep_its_session(memory: Path) 
 
 @pytest.mark.parametrize("error", [apsw.IOError, apsw.FullError])
 @pytest.mark.parametrize("failures", [1, 2, 3])
-def test_after_a_failed_sync_nothing_is_acknowledged_before_everything_was_written_again(
+def test_after_a_failed_sync_nothing_is_acknowledged_before_it_is_written_again(
     memory: Path, failures: int, error: type[apsw.Error]
 ) -> None:
     """The system takes what a failed sync should have carried for written: a further sync alone would prove nothing."""
@@ -335,9 +335,7 @@ def test_after_a_failed_sync_nothing_is_acknowledged_before_everything_was_writt
     assert laid_out(after_the_cut, memory) == {"cli:a": acknowledged}
 
 
-def test_what_was_added_but_could_not_be_synced_is_gone_on_from_and_not_lost_sight_of(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_messages_added_before_a_failed_sync_stay_in_the_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first, *rest = steps("a", 4)
     with bough.connect(tmp_path / "x.db") as store:
         session = store.session("cli:a")
@@ -372,7 +370,7 @@ def written_by(disk: Disk, work: Callable[[], None]) -> list[Op]:
 # Waiting for the disk ------------------------------------------------------------------------------------------------
 
 
-def test_a_write_that_could_not_be_synced_says_so_and_is_not_stored_twice(
+def test_a_write_with_a_failed_sync_is_an_error_and_is_stored_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with bough.connect(tmp_path / "x.db") as store:
@@ -387,7 +385,7 @@ def test_a_write_that_could_not_be_synced_says_so_and_is_not_stored_twice(
 
 
 @pytest.mark.parametrize("shared", [True, False], ids=["threads", "stores"])
-def test_others_write_while_one_waits_for_the_disk(
+def test_other_writers_proceed_while_one_waits_for_a_sync(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared: bool
 ) -> None:
     waits, may_go_on, sync = Event(), Event(), wal._sync
@@ -413,9 +411,7 @@ def test_others_write_while_one_waits_for_the_disk(
         assert assert_sound(store) == {"cli:a": ["a"], "cli:b": ["b"]}
 
 
-def test_a_store_that_is_closed_while_one_waits_for_the_disk_does_not_disturb_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_closing_a_store_during_a_sync_does_not_interrupt_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     waits, closed, sync, synced = Event(), Event(), wal._sync, []
 
     def slow(file: int) -> None:

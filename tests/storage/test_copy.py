@@ -13,7 +13,7 @@ import pytest
 
 import bough
 from bough import Media, NotFound, Refused, Store, Usage, aio, assistant, tool_call, tool_result, user
-from tests.reliability.crew import processes
+from tests.reliability.processes import multiprocess
 
 LONG = "What a bough is, told at length. " * 2_000
 
@@ -152,7 +152,7 @@ def test_a_copy_whose_process_was_killed_goes_on(
             source.copy_to(target, lambda done, _: os.kill(os.getpid(), signal.SIGKILL) if done > 4 else None)
 
     connect("target").close()
-    process = processes.Process(target=copy_and_die)
+    process = multiprocess.Process(target=copy_and_die)
     process.start()
     process.join()
     assert process.exitcode == -signal.SIGKILL

@@ -17,7 +17,7 @@ import bough
 from bough import ToolCall, assistant, tool_result, user
 from tests.cli.bough_process import Done, Shell
 from tests.cli.history import HOSTILE, fill
-from tests.cli.talking import Talk
+from tests.cli.scripted_shell import ScriptedShell
 from tests.cli.terminal import COLOURS, seen
 
 
@@ -50,7 +50,7 @@ def test_reading_creates_no_directory_and_an_unwritable_home_is_one_line(sh: She
     assert sh("tree", **elsewhere).status == 0
     doctor = sh("doctor", **elsewhere)
     assert (doctor.status, "it cannot be created" in doctor.out) == (1, True)
-    done = sh("run", "-m", Talk(sh).script("Hello."), "x", **elsewhere)
+    done = sh("run", "-m", ScriptedShell(sh).script("Hello."), "x", **elsewhere)
     assert done.status == 30
     assert "cannot be made" in done.err
     assert "--db" in done.err

@@ -11,7 +11,7 @@ import pytest
 
 from bough.formats import names
 from tests.cli.bough_process import Shell
-from tests.cli.talking import Talk
+from tests.cli.scripted_shell import ScriptedShell
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -95,7 +95,7 @@ def test_an_empty_store_writes_no_file(sh: Shell, tmp_path: Path) -> None:
 
 
 def test_bytes_are_base64_in_json(sh: Shell) -> None:
-    talk = Talk(sh)
+    talk = ScriptedShell(sh)
     (sh.directory / "dot.png").write_bytes(PNG)
     reply = talk.ask("run", "-m", talk.script("A dot."), "-i", "dot.png", "What is it?")
     payload = json.loads(sh("export", reply, "-f", "bedrock").out)

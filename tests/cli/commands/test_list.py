@@ -7,7 +7,7 @@ import re
 
 from bough.cli.output.text import width
 from tests.cli.bough_process import Shell
-from tests.cli.talking import Talk
+from tests.cli.scripted_shell import ScriptedShell
 
 
 def test_conversations_are_drawn_as_trees_with_the_most_recently_active_last(kept: Shell, ids: dict[str, str]) -> None:
@@ -80,7 +80,7 @@ def test_a_list_is_json_with_iso_times_when_asked(kept: Shell, ids: dict[str, st
 
 
 def test_a_question_about_something_piped_in_is_listed_by_its_words(sh: Shell) -> None:
-    talk = Talk(sh)
+    talk = ScriptedShell(sh)
     model = talk.script("A line.")
     for piped in ("short", "x" * 20_000):
         sh("run", "-n", "-m", model, "What does this change?", stdin=piped)

@@ -1,4 +1,4 @@
-"""Conversations on the command line: a script that answers, and what the store says afterwards."""
+"""A shell whose model is a script, with views of its store."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ REPLIES = ["First reply.", "Second reply.", "Third reply."]
 
 
 @dataclass
-class Talk:
-    """A shell in which `run` is answered by a script."""
+class ScriptedShell:
+    """A shell in which a script answers `bough run`."""
 
     sh: Shell
 
     def script(self, *lines: str | dict[str, Any], name: str = "script") -> str:
-        """Writes the replies; the name of the model that says them."""
+        """Write the replies to a file; return the name of the model that gives them."""
         path = self.sh.directory / name
         path.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
         return f"scripted:{name}"
 
     def __call__(self, *words: str, stdin: str = "", **more: str) -> Done:
-        """Runs `bough` with the words; the script is configured."""
+        """Run `bough` with the script as the model."""
         return self.sh(*words, stdin=stdin, **{"BOUGH_MODEL": "scripted:script", **more})
 
     def ask(self, *words: str, **more: str) -> str:
-        """Asks, and gives the id of the reply."""
+        """Ask a question; return the id of the reply."""
         done = self(*words, **more)
         assert done.status == 0, done.err
         return id_in(done.err)
 
     def dialog(self, key: str) -> list[str]:
-        """What is said in a session."""
+        """The texts of the messages of a session."""
         with bough.connect(self.sh.db) as store:
             return [node.message.text for node in store.session(key).path()]
 
@@ -52,7 +52,7 @@ class Talk:
 
 
 def id_in(err: str) -> str:
-    """The id that was told on stderr."""
+    """The id of the reply, from stderr."""
     found = re.findall(r"^\[([0-9a-z]{6})\]$", err, re.MULTILINE)
     assert found, err
     return str(found[-1])
@@ -67,6 +67,6 @@ def home_of(sh: Shell) -> Path:
 
 
 def configure(sh: Shell, text: str) -> None:
-    """Writes the configuration of this shell's user."""
+    """Write the configuration of the shell's user."""
     home_of(sh).parent.mkdir(parents=True, exist_ok=True)
     home_of(sh).write_text(text)

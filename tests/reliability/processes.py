@@ -1,4 +1,4 @@
-"""Processes that work on one file, and say what came of it."""
+"""Run functions in several processes at the same time, and return their results."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ T = TypeVar("T")
 PATIENCE = 90
 """Seconds after which a process counts as hanging. No test asserts a time shorter than this."""
 
-processes = multiprocessing.get_context("fork")
+multiprocess = multiprocessing.get_context("fork")
 
 
-def together(work: Callable[..., T], arguments: Iterable[Sequence[Any]]) -> list[T]:
-    """Runs the work in one process for each set of arguments, all started at the same moment; what each returned."""
+def run_together(work: Callable[..., T], arguments: Iterable[Sequence[Any]]) -> list[T]:
+    """Run `work` in one process per set of arguments, all started together; return the results."""
     jobs = [tuple(job) for job in arguments]
-    barrier = processes.Barrier(len(jobs))
+    barrier = multiprocess.Barrier(len(jobs))
     started = []
     for job in jobs:
-        mine, theirs = processes.Pipe(duplex=False)
-        process = processes.Process(target=_report, args=(theirs, barrier, work, job), daemon=True)
+        mine, theirs = multiprocess.Pipe(duplex=False)
+        process = multiprocess.Process(target=_report, args=(theirs, barrier, work, job), daemon=True)
         process.start()
         theirs.close()
         started.append((process, mine))
@@ -40,13 +40,13 @@ def together(work: Callable[..., T], arguments: Iterable[Sequence[Any]]) -> list
 
 
 @contextmanager
-def ended() -> Iterator[None]:
-    """Fails what would go on for ever; whatever ends at all ends long before."""
+def time_limit() -> Iterator[None]:
+    """Fail a test that does not end."""
 
-    def give_up(*_: object) -> None:
-        raise AssertionError("it does not end")
+    def fail(*_: object) -> None:
+        raise AssertionError("the test does not end")
 
-    before = signal.signal(signal.SIGALRM, give_up)
+    before = signal.signal(signal.SIGALRM, fail)
     signal.alarm(PATIENCE)
     try:
         yield
@@ -55,9 +55,9 @@ def ended() -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def alone(work: Callable[..., T], *arguments: Any) -> T:
-    """Runs the work in a process of its own."""
-    return together(work, [arguments])[0]
+def run_alone(work: Callable[..., T], *arguments: Any) -> T:
+    """Run `work` in another process; return its result."""
+    return run_together(work, [arguments])[0]
 
 
 def _report(pipe: Connection, barrier: Any, work: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
@@ -76,6 +76,6 @@ def _answer(pipe: Connection) -> Any:
     try:
         good, value = pipe.recv()
     except EOFError:
-        raise AssertionError("a process died without a word") from None
+        raise AssertionError("a process died without a result") from None
     assert good, value
     return value
