@@ -33,7 +33,7 @@ class Stop:
         with self._lock:
             self._event.set()
             callbacks, self._callbacks = self._callbacks, []
-        for callback in callbacks:
+        for callback in callbacks:  # outside the lock: a callback may use this object
             callback()
 
     def add_callback(self, callback: Callable[[], object]) -> None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from bough.turn import Turn
 
 DAY = 86_400.0
+"""Lease in seconds if tool calls have no time limit."""
 
 
 def run(

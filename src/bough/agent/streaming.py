@@ -34,6 +34,7 @@ class Stream:
         self.complete = False
         """Whether the answer was received completely."""
         self._queue: SimpleQueue[Piece | BaseException | Literal["end", "stop"]] = SimpleQueue()
+        # A daemon: a provider that does not answer must not keep the process alive.
         threading.Thread(target=self._read, name="answer", daemon=True).start()
 
     @property

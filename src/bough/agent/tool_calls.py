@@ -42,6 +42,7 @@ class Job:
             return
         self._seconds = seconds if bound.seconds is None else bound.seconds
         self._began = time.monotonic()
+        # A daemon: a tool that ignores its stop signal must not keep the process alive.
         threading.Thread(target=self._work, args=(bound, arguments), name=f"tool {self.call.name}", daemon=True).start()
 
     def wait(self, deadline: Deadline) -> Result:

@@ -127,6 +127,7 @@ def valid_name(text: str) -> str:
     name = name if NAME.match(name) else f"_{name}"
     if len(name) <= LONGEST_NAME:
         return name
+    # A hash of the whole text keeps apart long names with the same beginning.
     mark = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
     return f"{name[: LONGEST_NAME - len(mark) - 1]}_{mark}"
 
@@ -135,6 +136,6 @@ def free_name(name: str, taken: Iterable[str]) -> str:
     """The name, with a number appended if it is taken."""
     taken, number, found = set(taken), 2, name
     while found in taken:
-        found = f"{name[: LONGEST_NAME - 4]}_{number}"
+        found = f"{name[: LONGEST_NAME - 4]}_{number}"  # room for a number of three digits
         number += 1
     return found

@@ -44,6 +44,7 @@ def toml(given: Any) -> str:
         return "{ " + ", ".join(f"{json.dumps(name)} = {toml(one)}" for name, one in given.items()) + " }"
     if isinstance(given, list):
         return "[" + ", ".join(map(toml, given)) + "]"
+    # A JSON string is a TOML string, except for DEL, which TOML forbids.
     return json.dumps(given, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -26,7 +26,7 @@ def trajectory(conversation: ExportedConversation) -> dict[str, Any]:
     session = next((info for info in conversation.sessions if info.head_id == conversation.head), None)
     agent = {
         "name": (session and session.agent) or "bough",
-        "version": "unknown",
+        "version": "unknown",  # required by the format, and not stored
         "model_name": last_model(conversation),
     }
     return pruned({
@@ -106,7 +106,7 @@ def tool_call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
     return {
         "tool_call_id": call_id,
         "function_name": name,
-        "arguments": parsed if isinstance(parsed, dict) else {"input": arguments},
+        "arguments": parsed if isinstance(parsed, dict) else {"input": arguments},  # the format requires an object
     }
 
 

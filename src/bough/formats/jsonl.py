@@ -77,7 +77,7 @@ def dumps(objects: Iterable[Json]) -> str:
 def loads(text: str) -> list[Json]:
     """The objects of the lines. Raises `FormatError`, naming the line, if one is not JSON."""
     objects = []
-    for number, line in enumerate(text.split("\n"), 1):
+    for number, line in enumerate(text.split("\n"), 1):  # splitlines() would split inside strings, at U+2028
         if line.strip():
             try:
                 objects.append(json.loads(line))

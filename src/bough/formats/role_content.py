@@ -157,6 +157,7 @@ class _MessageEncoder:
         self._encoder.lose_marks(block)
         match block:
             case Text():
+                # Providers refuse blank text, even in a reply of their own.
                 return [self._dialect.text_block(block.text)] if block.text.strip() else []
             case Thinking():
                 self._encoder.lose("dropped_thinking", "another model's reasoning")
@@ -183,7 +184,7 @@ class _MessageEncoder:
         """The wire message as received, with its blocks filled in."""
         key = self._dialect.content
         if shell.get(key) == "" and len(message.blocks) == 1 and isinstance(message.blocks[0], Text):
-            return {**shell, key: message.blocks[0].text}
+            return {**shell, key: message.blocks[0].text}  # received as a string, so sent as one
         return {**shell, key: blocks} if blocks or shell.get(key) else dict(shell)
 
     def _placeholder(self, role: Role, wire_role: str) -> list[Json]:

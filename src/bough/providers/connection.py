@@ -27,6 +27,7 @@ CONNECT_TIMEOUT = 10.0
 READ_TIMEOUT = 300.0
 """Seconds that a model may think without sending anything."""
 LARGEST_EVENT = 256 * 1024 * 1024
+"""Bytes; an event may contain an image, but an endless line must not fill the memory."""
 
 
 class Retries:
@@ -42,6 +43,7 @@ class Retries:
         requested = error.retry_after
         if not self._tries or not error.passing or (requested or 0) > MAX_WAIT:
             raise error
+        # Random, so that clients that failed together do not retry together.
         backoff = BACKOFF * 2 ** (MAX_TRIES - self._tries - 1) * random.uniform(0.5, 1)
         if self._stopped.wait(backoff if requested is None else requested):
             raise error
@@ -54,7 +56,7 @@ class HttpConnection:
         import httpx2
 
         self.name = name
-        # Only the token is secret, not the prefix.
+        # Only the token is secret, not the prefix. A shorter value is no key, and masking it would garble errors.
         self._secrets = [value.removeprefix("Bearer ") for value in headers.values() if len(value) >= 8]
         with self._translate_errors():
             url = httpx2.URL(base_url)
@@ -65,7 +67,7 @@ class HttpConnection:
                 auth=(url.username, url.password) if url.username else None,
                 headers={"User-Agent": "bough", **headers},
                 timeout=httpx2.Timeout(silence, connect=CONNECT_TIMEOUT),
-                trust_env=not self._is_local,
+                trust_env=not self._is_local,  # a proxy cannot reach this machine
                 verify=not self._is_local or url.scheme == "https",  # loading certificates is slow
                 follow_redirects=False,  # the key must not be sent to another address
             )
@@ -169,5 +171,5 @@ def interrupt(response: httpx2.Response) -> None:
     stream = response.extensions.get("network_stream")
     held = stream.get_extra_info("socket") if stream is not None and not response.is_closed else None
     if held is not None:
-        with suppress(OSError):
+        with suppress(OSError):  # the server has closed it already
             held.shutdown(socket.SHUT_RDWR)

@@ -61,8 +61,10 @@ def from_response(name: str, status: int, headers: Mapping[str, str], body: byte
     try:
         reported = json.loads(body)
     except (ValueError, RecursionError):
+        # The HTML page of a proxy says nothing that the status does not say.
         reported = None if b"<" in body[:100] else body.decode("utf-8", "replace")
     error = from_body(name, reported, status, retry_after(headers))
+    # A header of OpenAI and Anthropic, which their own clients obey too.
     error.passing = error.passing and headers.get("x-should-retry") != "false"
     return error
 

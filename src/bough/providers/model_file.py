@@ -81,7 +81,7 @@ def _download(room: Path, progress: Progress | None) -> Path:
 
 def _is_running(process: subprocess.Popen[bytes]) -> bool:
     try:
-        process.wait(timeout=0.2)
+        process.wait(timeout=0.2)  # polled, because the caller reports progress meanwhile
     except subprocess.TimeoutExpired:
         return True
     except BaseException:

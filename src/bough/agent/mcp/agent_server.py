@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bough.store import Store
 
 ENDING = 5.0
+"""Seconds that a cancelled run has to interrupt its turn."""
 
 
 def serve(agent: Agent, store: Store) -> None:

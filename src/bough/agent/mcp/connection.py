@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mcp.types import Tool
 
 CONNECTING = 30.0
+"""Seconds that a server may take to start."""
 PAUSE = 10.0
 """Seconds between two restarts of a server."""
 ENDED = "has ended, and with it all that it remembered; the next call starts it again"
@@ -188,7 +189,7 @@ class ServerConnection:
     async def _listen(self) -> None:
         """Subscribe to changes of the tools. Older servers report them without a subscription."""
         assert self._client is not None
-        with suppress(Exception):
+        with suppress(Exception):  # without the subscription the tools are only not refreshed
             async with self._client.listen(tools_list_changed=True) as changes:
                 async for _ in changes:
                     self.is_stale = True

@@ -9,6 +9,7 @@ from typing import TextIO
 
 LINES = 12
 LONGEST = 500
+"""What is kept for an error message: the last lines, and characters of each."""
 
 
 class StderrTail:

@@ -25,6 +25,7 @@ T = TypeVar("T")
 
 REFRESHING = 10.0
 CLOSING = 10.0
+"""Seconds to wait for servers: a run goes on, and a program ends, without one that hangs."""
 
 
 class Servers:

@@ -120,7 +120,7 @@ def stdin_mode() -> int:
     """The file mode of stdin; 0 if there is none."""
     try:
         return os.fstat(sys.stdin.fileno()).st_mode
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError):  # closed, or replaced by an object without a file
         return 0
 
 

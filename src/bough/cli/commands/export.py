@@ -171,5 +171,5 @@ def write_file(target: str, force: bool, pieces: Iterator[str]) -> None:
             file.writelines(pieces)
         os.replace(draft, target)
     finally:
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError):  # it exists only after a failure
             os.unlink(draft)

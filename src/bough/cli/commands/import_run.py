@@ -152,8 +152,9 @@ def _import_again(run: ImportRun, importer: Importer, part: Path, report: Callab
 def file_states(path: Path) -> dict[Path, tuple[int, int]]:
     """The size and modification time of every file at a path."""
     found = {}
+    # SQLite writes to the WAL, and to the file itself only later.
     for file in sorted(path.rglob("*")) if path.is_dir() else [path, Path(f"{path}-wal")]:
-        with suppress(OSError):
+        with suppress(OSError):  # deleted since it was listed
             if file.is_file() and not file.is_symlink():
                 status = file.stat()
                 found[file] = (status.st_size, status.st_mtime_ns)
@@ -167,5 +168,5 @@ def bytes_at(path: Path) -> int | None:
     try:
         with open_files(path) as files:
             return sum(map(files.size, files.names))
-    except BoughError:
+    except BoughError:  # it is only for the progress bar; reading reports the error
         return None

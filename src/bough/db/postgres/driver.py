@@ -27,7 +27,9 @@ from bough.errors import Busy, Invalid, Refused, StorageError
 T = TypeVar("T")
 
 CONNECTIONS = 16
+"""Default size of the pool. A server accepts 100 connections by default, of all its clients."""
 WINDOW = 4_194_304
+"""Bytes of a blob per round trip: a long one is never in memory as a whole."""
 ANALYZE_AFTER = 1000
 """Rows written by a connection before the first ANALYZE. The next ones follow after ten times as many each."""
 TOKEN = 8
@@ -110,6 +112,7 @@ class PostgreSQL:
     def _analyze(self) -> None:
         """Updates the statistics of the planner: a plan for an empty database is no good for a full one."""
         self._analyze_after *= 10
+        # The write is committed: missing statistics make queries slower, and are no error.
         with suppress(psycopg.Error, Busy, Refused), self._server.pool.connection() as connection:
             connection.execute("ANALYZE " + ", ".join(f"bough.{table}" for table in TABLES))
 
@@ -122,7 +125,7 @@ class PostgreSQL:
                 with self._in_transaction(transaction), transaction.begin(WRITE):
                     queue = transaction.send("queue", token)
                     result = work()
-                    row = queue.fetchone()
+                    row = queue.fetchone()  # only now: before the work it would cost a round trip of its own
                     if row is None:
                         raise StorageError(f"The namespace {self.namespace!r} was removed; connect again.")
                 return result

@@ -17,6 +17,7 @@ MAX_POSITIONS = 256
 MAX_BYTES = 900_000
 """Limits of a tsvector: bytes of a word, its last position, positions per word, and bytes in all."""
 MAX_DEPTH = 100
+"""Levels of parentheses: the parser recurses, and must not reach the limit of Python."""
 
 _ACCENTS = "[\u0300-\u036f]"
 _LATIN = "[\u00c0-\u024f\u1e00-\u1eff]"
@@ -27,10 +28,12 @@ def words(text: str) -> list[str]:
     """The words of a text, in order."""
     if not text.isascii():
         text = re.sub(_LATIN, lambda letter: normalize("NFD", letter[0])[0], re.sub(_ACCENTS, "", text))
+    # lower() keeps the final sigma, which FTS5 folds.
     return [_cut(word) for word in re.findall(r"[^\W_]+", text.lower().replace("ς", "σ"))]
 
 
 def _cut(word: str) -> str:
+    # A character takes at most four bytes, so that most words need not be encoded.
     return word if len(word) < MAX_WORD_BYTES // 4 else word.encode()[:MAX_WORD_BYTES].decode(errors="ignore")
 
 

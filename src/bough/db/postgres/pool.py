@@ -57,7 +57,7 @@ class Pool:
 
     def _take(self) -> Connection:
         try:
-            return self._idle.pop()
+            return self._idle.pop()  # atomic, like append: the list needs no lock
         except IndexError:
             return self._open()
 
@@ -71,6 +71,6 @@ class Pool:
 
 def close_idle(idle: list[Connection], process: int) -> None:
     """Closes connections, unless they belong to a parent process."""
-    with suppress(IndexError):
+    with suppress(IndexError):  # threads may empty the list at the same time
         while os.getpid() == process:
             idle.pop().close()

@@ -101,6 +101,7 @@ class Transaction:
     def _bind(self, name: str, params: Sequence[Value]) -> list[Any]:
         """The namespace and the parameters. Lists become arrays, without values that no column can hold."""
         bound: list[Any] = [self._namespace, *params]
+        # An id that no column can hold is not found, as on SQLite; the driver would raise an error.
         for place in LISTS[name]:
             bound[place] = [value for value in json.loads(bound[place]) if _is_holdable(value)]
         return bound

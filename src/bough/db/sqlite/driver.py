@@ -111,6 +111,7 @@ class SQLite:
                 raise StorageError(
                     f"{self.path!r} was deleted or replaced while it was open; nothing was written. Connect again."
                 )
+            # The reference keeps the log open if another thread closes the store.
             done, log = self._write(work), self._log
         if not log.sync():  # the lock is released: others write while this waits for the disk
             with self._mutex:
@@ -212,7 +213,7 @@ class SQLite:
         try:
             with copy.backup("main", self._use(), "main") as backup:
                 backup.step()
-            copy.execute("PRAGMA journal_mode=DELETE").fetchall()
+            copy.execute("PRAGMA journal_mode=DELETE").fetchall()  # a backup is one file, without a WAL beside it
         finally:
             copy.close()
 
@@ -220,6 +221,7 @@ class SQLite:
         """Gives the space of deleted rows back to the disk."""
 
         def work() -> None:
+            # Deleted words stay in the index until it is merged, and old pages in the WAL until it is truncated.
             self._use().execute(self._sql["merge_index"])
             self._use().execute("VACUUM")
             self._use().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -232,7 +234,7 @@ class SQLite:
             self._closed = True
             if self._connection is not None:
                 with suppress(apsw.Error):
-                    self._connection.execute("PRAGMA optimize")
+                    self._connection.execute("PRAGMA optimize")  # only statistics: closing goes on without them
                 self._disconnect()
 
     # Opening --------------------------------------------------------------------------------------------------------
@@ -257,6 +259,7 @@ class SQLite:
 
     def before_process_fork(self) -> None:
         # Waits for a thread that is writing, unless it is the one that forks inside its own transaction.
+        # SQLite forbids to carry an open connection into a child process.
         self._mutex_held = self._mutex.acquire(timeout=self.patience)
         if self._mutex_held and self._connection is not None and not self._connection.in_transaction:
             self._disconnect()
@@ -303,7 +306,7 @@ class SQLite:
         try:
             connection.set_busy_timeout(int(self.patience * 1000))
             first = connection.pragma("user_version") == 0
-            if first:
+            if first:  # only an empty file takes a page size; the default depends on the build of SQLite
                 connection.execute("PRAGMA page_size=4096")
             migrate(connection, self.path, self._migrations, before_writing=lambda: self._set_journal(connection))
             self._set_journal(connection)
@@ -324,6 +327,7 @@ class SQLite:
         got = connection.pragma("journal_mode", self.journal)
         if got != self.journal:
             raise StorageError(f"{self.path!r} cannot be switched to journal mode {self.journal}; it stays in {got}.")
+        # FULL until the log is open, which syncs it instead. A large write must not leave a large WAL behind for good.
         connection.execute("PRAGMA synchronous=FULL; PRAGMA journal_size_limit=67108864")
 
     def _open_for_reading(self) -> apsw.Connection:
@@ -351,6 +355,8 @@ def wal_is_safe(version: str) -> bool:
 
 
 def set_pragmas(connection: apsw.Connection) -> None:
+    # A damaged or edited file must not run functions from its schema or lead reads out of a page. FAST overwrites
+    # deleted content in pages that are written anyway.
     connection.execute(
         "PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA secure_delete=FAST;"
         "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-32000; PRAGMA recursive_triggers=OFF"
@@ -363,5 +369,5 @@ def set_pragmas(connection: apsw.Connection) -> None:
 def roll_back(connection: apsw.Connection) -> None:
     """Rolls back the transaction, if there is one."""
     if connection.in_transaction:
-        with suppress(apsw.Error):
+        with suppress(apsw.Error):  # the error that led here is the one to raise
             connection.execute("ROLLBACK")

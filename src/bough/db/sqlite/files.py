@@ -82,8 +82,8 @@ def is_network(path: StrPath, mounts: str = MOUNTS) -> bool:
             lines = file.read().splitlines()
         for line in lines:
             mount, _, rest = line.partition(" - ")
-            point = mount.split(" ")[4].replace("\\040", " ")
+            point = mount.split(" ")[4].replace("\\040", " ")  # the kernel escapes spaces
             inside = place == point or place.startswith(point.rstrip("/") + "/")
-            if inside and len(point) >= len(best):
+            if inside and len(point) >= len(best):  # of two mounts on one point the later one is visible
                 best, kind = point, rest.split(" ")[0]
     return kind in NETWORK

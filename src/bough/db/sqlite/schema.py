@@ -64,7 +64,7 @@ def apply(connection: apsw.Connection, sql: str, version: int) -> None:
         connection.execute(f"PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={version}")
         connection.execute("COMMIT")
     except BaseException:
-        with suppress(apsw.Error):
+        with suppress(apsw.Error):  # the error that led here is the one to raise
             connection.execute("ROLLBACK")
         raise
 
@@ -76,7 +76,7 @@ def back_up(connection: apsw.Connection, path: StrPath, version: int) -> str:
         with suppress(FileNotFoundError):
             os.unlink(target)
         create_private(target)
-        connection.execute("VACUUM INTO ?", (target,))
+        connection.execute("VACUUM INTO ?", (target,))  # with the content of the WAL, unlike a copy of the file
     except (apsw.Error, OSError) as error:
         raise StorageError(
             f"{str(path)!r} has the older schema {version}, and its backup {target!r} could not be written: "

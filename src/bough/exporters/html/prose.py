@@ -81,6 +81,7 @@ def _highlighted(text: str, language: str) -> str:
     except ClassNotFound:
         return escape(text)
     tokens = list(lexer.get_tokens(f"{text}\n"))  # some lexers drop a last line without a newline
+    # A lexer that changes the text is not used.
     if "".join(words for _, words in tokens).splitlines() != text.splitlines():
         return escape(text)
     return str(format(tokens, HtmlFormatter(nowrap=True))).removesuffix("\n")

@@ -12,6 +12,7 @@ from bough.model import Json
 
 MAX_MESSAGES = 100_000
 MAX_CACHE_MARKERS = 4
+"""Limits of the Messages API for one request."""
 PREFILLS = re.compile(r"claude-(3|.*-4-[015](-|$)|.*-4-20)")
 """Models that continue an assistant message at the end of a request (prefill); later models refuse it."""
 

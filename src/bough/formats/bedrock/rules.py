@@ -11,6 +11,7 @@ from bough.model import Json
 
 MAX_IMAGES = 20
 MAX_DOCUMENTS = 5
+"""Limits of the Converse API for one message."""
 RESULTS_ALONE = ("mistral.", "meta.", "cohere.", "ai21.")
 """Prefixes of models that refuse text beside tool results; their templates have no place for it."""
 

@@ -12,6 +12,7 @@ from bough.importers.common.files import Files
 from bough.model import Json, Media
 
 LARGEST = 256 * 2**20
+"""Bytes; of a larger file only the id is stored, because blobs are built in memory."""
 _ID = re.compile(r"file[-_][0-9A-Za-z]+")
 _MAGIC = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif", b"%PDF": "application/pdf"}
 

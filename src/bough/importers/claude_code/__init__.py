@@ -19,6 +19,7 @@ from bough.model.imported import Conversation, Skipped
 
 FILES_TO_TRY = 20
 LINES_TO_TRY = 20
+"""How far recognition looks: the first files may be empty, and the first lines metadata."""
 
 
 class ClaudeCode:

@@ -24,6 +24,7 @@ NOTES = {
 }
 """Types of lines with session metadata, and the field of each that has it."""
 SHORT = 8192
+"""Bytes; lines with metadata are shorter, and searching long lines with the pattern is slow."""
 
 _NOTE = re.compile(rb'"type"\s*:\s*"(summary|' + "|".join(NOTES).encode() + rb')"')
 _TIME = re.compile(rb'"timestamp"\s*:\s*"([^"]{10,40})"')

@@ -16,6 +16,7 @@ from bough.model.imported import Conversation, Skipped
 
 FILES_TO_TRY = 5
 LINES_TO_TRY = 5
+"""How far recognition looks: the first files may be empty, and the first lines metadata."""
 HOMES = ("sessions", "archived_sessions")
 
 

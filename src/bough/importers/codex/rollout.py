@@ -17,6 +17,7 @@ from bough.model.imported import ImportedMessage, Item, Skipped
 from bough.model.values import replace
 
 COUNTS = ("input_tokens", "output_tokens", "cached_input_tokens", "reasoning_output_tokens")
+"""In the order of the fields of `Usage`."""
 
 
 class Rollout:
@@ -101,7 +102,7 @@ class Rollout:
         match event.payload.get("type"):
             case "token_count":
                 self._count(at(event.payload, "info"))
-                if self._usage and self._reply:
+                if self._usage and self._reply:  # the count follows the last item of a reply
                     yield from self._flush()
             case "turn_aborted":
                 self._is_cut = True

@@ -24,6 +24,7 @@ from bough.model.imported import Conversation, Item, Skipped
 
 NAME = "codex"
 LINES_OF_METADATA = 200
+"""Lines that are searched for the first prompt: a fork begins with the metadata of its ancestors."""
 LEFT_OUT = {"id", "session_id", "timestamp", "cwd", "instructions", "base_instructions", "dynamic_tools"}
 """Fields of the metadata that are kept elsewhere, and the instructions of Codex itself."""
 _CWD = re.compile(r"<cwd>(.*?)</cwd>")
@@ -91,6 +92,7 @@ class RolloutDirectory:
         self._only = only
         self._titles = thread_names(path)
         plain = {name for name in files.names if is_rollout(name)}
+        # A rollout may be there in both forms while it is compressed.
         self._rollouts = [name for name in plain if not (name.endswith(".zst") and name[:-4] in plain)]
         self._metadata = self._read_metadata(self._rollouts if only is None else [only])
         bases = [_base(metadata)[0] for metadata in self._metadata.values()]

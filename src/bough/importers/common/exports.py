@@ -17,6 +17,7 @@ from bough.model import Json
 from bough.model.imported import Skipped
 
 LOOKED_AT = 65_536
+"""Bytes at the beginning of a file that are searched for the mark of a service."""
 _SHARD = re.compile(r"conversations([-_]\d+)?\.json")
 
 
@@ -31,7 +32,7 @@ def holds(path: Path, mark: bytes) -> bool:
     try:
         with open_files(path) as files:
             return any(mark in _start(files, name) for name in shards(files))
-    except ImporterError:
+    except ImporterError:  # only recognition fails; opening the file reports the error
         return False
 
 

@@ -16,6 +16,7 @@ from typing import IO, Any, Protocol
 from bough.errors import ImporterError
 
 MOST_FILES = 1_000_000
+"""More than any export has; the names are in memory."""
 MOST_BYTES = 64 * 2**30
 """Total size of a zip's files."""
 SUSPICIOUS_BYTES = 256 * 2**20
@@ -84,7 +85,7 @@ def file_start(path: Path, size: int = 65_536) -> bytes:
             return b""
         with path.open("rb") as file:
             return file.read(size)
-    except OSError:
+    except OSError:  # only recognition fails; opening the file reports the error
         return b""
 
 

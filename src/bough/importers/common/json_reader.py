@@ -19,6 +19,7 @@ from bough.model.values import value
 
 LONGEST_LINE = 256 * 2**20
 LARGEST_FILE = 512 * 2**20
+"""Limits in bytes, because a line, or a file that is one JSON value, is parsed in memory."""
 CHUNK = 2**20
 LOOKED_AT = 65_536
 """Bytes that are enough to recognise a file."""
@@ -214,6 +215,7 @@ def _skip_line(stream: IO[bytes]) -> None:
 
 
 def _refuse(constant: str) -> NoReturn:
+    # Python parses NaN and Infinity, which no JSON column and no provider accepts.
     raise ValueError(f"{constant} is not JSON")
 
 

@@ -12,6 +12,7 @@ from typing import IO, Any, TypeVar
 from bough.importers.common.timestamps import from_iso
 
 TAIL = 65_536
+"""Bytes at the end of a log that are searched for its last timestamp, instead of reading all of it."""
 _TIME = re.compile(rb'"timestamp"\s*:\s*"([^"]{10,40})"')
 
 T = TypeVar("T")

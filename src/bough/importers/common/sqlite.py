@@ -16,6 +16,7 @@ from bough.errors import ImporterError
 from bough.importers.common.files import file_start
 
 LONGEST_VALUE = 512 * 2**20
+"""Bytes; a larger value is an error, because values are read into memory."""
 
 
 class Tables:
@@ -29,6 +30,7 @@ class Tables:
     @cached_property
     def names(self) -> set[str]:
         """The names of the tables; not of views, which would run SQL of the file."""
+        # A virtual table has no root page; reading one would run the code of its module.
         rows = self._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0")
         return {str(row[0]) for row in rows}
 
@@ -82,7 +84,7 @@ def _has(path: Path, options: str, conditions: Mapping[str, Collection[str]]) ->
         with translated_errors(path), closing(connect(path, options)) as connection:
             tables = Tables(connection, path)
             return all(set(columns) <= set(tables.columns(name)) for name, columns in conditions.items())
-    except ImporterError:
+    except ImporterError:  # only recognition fails; opening the file reports the error
         return False
 
 
@@ -131,6 +133,7 @@ def _copy(path: Path, directory: Path, pending: list[str]) -> Path:
 def connect(path: Path, options: str) -> apsw.Connection:
     """A read-only connection that trusts nothing in the file: no triggers or views, no memory maps, limited values."""
     uri = f"{path.absolute().as_uri()}?{options}"
+    # A private copy has no options. It is writable, because SQLite must apply its WAL or journal.
     writable = apsw.SQLITE_OPEN_READONLY if options else apsw.SQLITE_OPEN_READWRITE
     connection = apsw.Connection(uri, flags=writable | apsw.SQLITE_OPEN_URI)
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
@@ -139,6 +142,7 @@ def connect(path: Path, options: str) -> apsw.Connection:
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0)
     connection.limit(apsw.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
     connection.set_busy_timeout(2_000)
+    # With a memory map, a file that its owner truncates meanwhile would end this process with SIGBUS.
     connection.execute("PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA query_only=ON")
     return connection
 

@@ -20,6 +20,7 @@ from bough.model.imported import Conversation, Skipped
 DATABASE = "sessions.db"
 FILES_TO_TRY = 5
 LOOKED_AT = 2_000
+"""Files, and bytes of an export, that recognition looks at: the fields of a session come before its messages."""
 
 
 class Goose:
