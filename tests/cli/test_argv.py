@@ -1,4 +1,4 @@
-"""What holds for every command: words, places, errors and exit statuses."""
+"""Rules of every command: words, the location of the store, errors and exit statuses."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from tests.cli.scripted_shell import configure
 
 
 def completed(sh: Shell, *words: str) -> list[str]:
-    """What a shell is offered for the last of these words: for each, a kind, the word and what it is."""
+    """The completions of the last word: kind, word and description of each."""
     line = " ".join(["bough", *words])
     return sh(_BOUGH_COMPLETE="zsh_complete", COMP_WORDS=line, COMP_CWORD=str(len(words))).out.splitlines()
 

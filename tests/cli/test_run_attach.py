@@ -1,4 +1,4 @@
-"""What is attached is known by what is in it."""
+"""The type of an attachment is detected from its content."""
 
 from __future__ import annotations
 

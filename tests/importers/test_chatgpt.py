@@ -1,4 +1,4 @@
-"""What only ChatGPT's export does: nodes in no order, calls without ids, files beside the conversations."""
+"""Properties of ChatGPT's export: nodes in no order, calls without ids, files beside the conversations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only Claude.ai's export does: calls and results inside one reply, texts instead of files."""
+"""Properties of Claude.ai's export: calls and results inside one reply, texts instead of files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only Claude Code does: replies in pieces, answers on branches, files that replay one another."""
+"""Properties of Claude Code's files: replies in pieces, answers on branches, files that replay one another."""
 
 from __future__ import annotations
 

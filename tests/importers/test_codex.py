@@ -1,4 +1,4 @@
-"""What only Codex does: a log in which turns are taken back, tokens are totals, and forks replay their beginnings."""
+"""Properties of Codex's rollouts: rollbacks, token totals, and forks that replay their origin."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only goose does: messages for the model only, results in the user's name, a ledger of requests."""
+"""Properties of goose's sessions: messages for the model only, results in the user's name, a ledger of requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only gptme does: branches as copies, no names, times without a zone."""
+"""Properties of gptme's logs: branches as copies, no names, times without a zone."""
 
 from __future__ import annotations
 

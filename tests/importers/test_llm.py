@@ -1,4 +1,4 @@
-"""What only llm does: two generations of tables in one file, rows that conversations share, and texts in pieces."""
+"""Properties of llm's database: two generations of tables in one file, shared rows, and texts in pieces."""
 
 from __future__ import annotations
 

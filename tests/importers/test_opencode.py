@@ -1,4 +1,4 @@
-"""What only opencode does: a call and its result in one part, replies that grow in place, sessions in two stores."""
+"""Properties of opencode's data: calls with their results, replies that grow in place, sessions in two stores."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def hang_up(*ends: socket.socket) -> None:
 
 
 def messages(client: socket.socket) -> Iterator[tuple[bytes, bytes]]:
-    """What a client says, message by message: the kind, empty for the first ones, and all of it."""
+    """The messages of a client: the kind (empty for the first ones) and the bytes."""
     started = False
     while head := client.recv(5 if started else 4, socket.MSG_WAITALL):
         (length,) = struct.unpack("!i", head[-4:])

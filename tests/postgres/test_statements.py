@@ -19,7 +19,7 @@ from bough.db.postgres.schema import TABLES
 from bough.db.postgres.transaction import STATEMENTS
 
 OF_THE_ENGINE = {"settings", "queue", "evidence", "make_namespace", "blob_window"}
-"""What only PostgreSQL needs, and no verb of the store says."""
+"""Statements of the PostgreSQL driver alone."""
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def test_the_planner_reads_and_writes_one_namespace_only(admin: psycopg.Connecti
 
 
 def trespasses(admin: psycopg.Connection[Any], statement: str) -> list[str]:
-    """What a statement does outside of its namespace, by its plan."""
+    """The accesses of a statement outside its namespace, by its plan."""
     plan = admin.execute(f"EXPLAIN (GENERIC_PLAN, VERBOSE, FORMAT JSON) {statement}".encode()).fetchone()
     assert plan is not None
     touched = [node for node in nodes(plan[0][0]["Plan"]) if node.get("Schema") == "bough"]
@@ -144,7 +144,7 @@ UNLED = """
     UNION ALL
     SELECT proname FROM pg_proc WHERE pronamespace = 'bough'::regnamespace
 """
-"""What breaks the rules of an engine that distributes by the first column of every key."""
+"""Changes that a sharding engine would refuse."""
 
 
 def test_every_key_reference_and_index_begins_with_the_namespace(

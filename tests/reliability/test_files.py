@@ -541,7 +541,7 @@ def test_a_failed_migration_leaves_the_file_unchanged(tmp_path: Path, sql: str) 
 
 
 def shape(connection: apsw.Connection) -> list[tuple[str, ...]]:
-    """What the schema says, without comments, white space, and the tables that SQLite makes for itself."""
+    """The schema without comments, white space and internal tables."""
     rows = connection.execute(
         "SELECT type, name, tbl_name, ifnull(sql, '') FROM sqlite_master "
         "WHERE name NOT LIKE 'sqlite_seq%' AND name NOT LIKE 'sqlite_stat%' ORDER BY type, name"

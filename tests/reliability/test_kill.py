@@ -42,7 +42,7 @@ def seeded(seed: int) -> Iterator[random.Random]:
 
 @dataclass
 class Log:
-    """What a writer has said so far, one line at a time; a line is there whole or not at all."""
+    """The acknowledgements of a writer, one atomic line each."""
 
     pipe: int
 
@@ -104,7 +104,7 @@ def write_until_killed(path: StrPath, writer: Writer, key: str, name: str, pipe:
 
 @dataclass
 class Said:
-    """What the writers of all rounds have said."""
+    """The acknowledgements of all rounds."""
 
     done: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     """session → turn → ids, in the order of acknowledgement"""
@@ -190,7 +190,7 @@ def say_once_more(session: bough.Session, turn: str) -> list[str]:
 
 
 def say_again(path: StrPath, said: Said) -> None:
-    """What an application does that never got its acknowledgement."""
+    """Retry a write that was not acknowledged, as an application would."""
     with bough.connect(path) as store:
         for key, turn in said.unknown:
             session = store.session(key)

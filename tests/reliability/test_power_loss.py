@@ -125,7 +125,7 @@ def cut_power(place: Path, disk: Disk, history: History, cuts: int, seed: int) -
 
 
 def missing(store: Store, history: History, cut: int) -> list[str]:
-    """What was acknowledged before the cut and is not there after it."""
+    """Acknowledged turns that are missing after the cut."""
     there: dict[str, list[str]] = {}
     for info in store.sessions():
         path = store.session(info.key).path()

@@ -1,4 +1,4 @@
-"""What holds for every command: empty, missing, read-only and foreign stores, a server, hostile text."""
+"""Every command with empty, missing, read-only and foreign stores, a server, hostile text."""
 
 from __future__ import annotations
 

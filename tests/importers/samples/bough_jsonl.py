@@ -1,4 +1,4 @@
-"""bough's own files, as `bough export` writes them."""
+"""Files of `bough export`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.importers.sample import Sample, chop
 
 @cache
 def lines() -> str:
-    """Made once: ids are drawn at random."""
+    """The lines, generated once because ids are random."""
     with bough.connect(":memory:") as store:
         session = store.session("cli:garden", title="Garden")
         session.save_turn([user("what grows"), assistant(tool_call("c1", "look")), tool_result("c1", "an oak"),

@@ -1,4 +1,4 @@
-"""An export of ChatGPT, as it comes and as people keep it."""
+"""An export of ChatGPT: zipped, unpacked, or a single file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def zipped(place: Path) -> Path:
 
 
 def one_file(place: Path) -> Path:
-    """What older exports had, and what people keep of newer ones."""
+    """A single conversations.json, as in older exports."""
     folder = copied("chatgpt/export")(place)
     every = [one for name in ("000", "001") for one in json.loads((folder / f"conversations-{name}.json").read_text())]
     (place / "conversations.json").write_text(json.dumps(every, indent=2))

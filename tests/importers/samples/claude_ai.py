@@ -11,7 +11,7 @@ CONVERSATION = "cc000000-0000-4000-8000-00000000000"
 
 
 def alone(place: Path) -> Path:
-    """One conversation, as the web page gives it."""
+    """One conversation, as saved from the web page."""
     told = json.loads((copied("claude-ai")(place) / "conversations.json").read_text())[1]
     told |= {"current_leaf_message_uuid": "ca100000-0000-4000-8000-000000000004", "model": "claude-opus-4-1"}
     (place / "pond.json").write_text(json.dumps(told))

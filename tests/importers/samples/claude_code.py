@@ -1,4 +1,4 @@
-"""A project of Claude Code with all that makes its files hard to read."""
+"""A project of Claude Code with branches, replays, subagents, summaries and damage."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def fork_file(path: Path) -> Path:
 
 
 def go_on(path: Path) -> None:
-    """The reply that was being written gets another block, and is answered."""
+    """The unfinished reply gets another block, and is followed by a message."""
     line = {"isSidechain": False, "sessionId": FORK, "timestamp": "2025-09-03T11:00:00Z"}
     message = {"id": "msg_13", "role": "assistant", "model": "claude-sonnet-4-5", "usage": {"output_tokens": 9}}
     more = {**message, "content": [{"type": "text", "text": "Or the day after."}]}

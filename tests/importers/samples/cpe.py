@@ -1,4 +1,4 @@
-"""`.cpeconvo` of every generation, made as CPE's own statements make them."""
+"""`.cpeconvo` of every generation, created with CPE's own statements."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SESSIONS = """CREATE TABLE acp_sessions (id TEXT PRIMARY KEY, last_message_id TE
     title TEXT NOT NULL, model_ref TEXT NOT NULL, thinking_level TEXT NOT NULL DEFAULT '',
     cost_usd REAL NOT NULL DEFAULT 0, created_at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP);"""
 TIME = "2026-03-01 10:00:00"
-"""The same for all: CPE counts in seconds."""
+"""One time for all messages: CPE stores seconds."""
 
 
 def message(id: str, parent: str | None, role: str, **more: Any) -> dict[str, Any]:

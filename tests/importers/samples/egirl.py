@@ -1,4 +1,4 @@
-"""egirl's rows: JSON inside of JSON, calls with objects for arguments, one time for a whole run."""
+"""Rows of egirl: JSON inside JSON, arguments that are objects, one time for all messages of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""goose's sessions: two generations of its database, the files before it, and an export."""
+"""Sessions of goose: two generations of its database, the earlier files, and an export."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def directory(place: Path) -> Path:
 
 
 def export(place: Path) -> Path:
-    """The same session as in the older database."""
+    """An export of the session in the older database."""
     said = [("user", "Mend the fence."), ("assistant", "Mended.")]
     conversation = [
         {"role": role, "created": 1756728000 + second, "content": [{"type": "text", "text": text}]}
@@ -48,7 +48,7 @@ def export(place: Path) -> Path:
 
 
 def go_on(path: Path) -> None:
-    """goose writes all rows anew when it compacts: names stay, numbers do not."""
+    """Compaction by goose, which rewrites all rows: ids stay, row numbers change."""
     database(path, "UPDATE messages SET id = id + 1000")
     said = {"type": "text", "text": "And a door."}
     row = {"session_id": SESSION, "role": "user", "content_json": json.dumps([said]), "created_timestamp": 1777622500}

@@ -1,4 +1,4 @@
-"""gptme's logs: one conversation with branches, and one of its first days."""
+"""Logs of gptme: a conversation with branches, and one of an early version."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from tests.importers.sample import FILES, Sample, database
 
 
 def run(path: Path, script: str) -> Path:
-    """Runs a script on a file, as the program that owns it would."""
+    """Run an SQL script on a file."""
     return database(path, script)
 
 

@@ -1,4 +1,4 @@
-"""Chats as a request's messages, in every layout that people keep them in."""
+"""Chats as the messages of a request, in every common file layout."""
 
 from __future__ import annotations
 

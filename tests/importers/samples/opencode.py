@@ -1,4 +1,4 @@
-"""opencode's data: its database, and the files before it in two layouts."""
+"""Data of opencode: its database, and the earlier files in two layouts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def storage(place: Path) -> Path:
 
 
 def first_layout(place: Path) -> Path:
-    """What the first versions did, a project at a time."""
+    """The layout of the first versions, by project."""
     session(place / "project/home-user-door/storage/session", "ses_old", "info", "part/{session}/{message}")
     inside = place / "project/home-user-door/storage/session/session/info"
     inside.rename(place / "project/home-user-door/storage/session/info")
@@ -56,7 +56,7 @@ def both(place: Path) -> Path:
 
 
 def finish(path: Path) -> None:
-    """The reply that was being written is whole now."""
+    """Complete the unfinished reply."""
     database(
         path,
         """UPDATE message SET data = json_set(data, '$.time.completed', 1770000009900) WHERE id = 'msg_0d';

@@ -1,4 +1,4 @@
-"""orcx's rows: whole conversations as JSON, some of them damaged."""
+"""Rows of orcx: conversations as JSON, some of them damaged."""
 
 from __future__ import annotations
 

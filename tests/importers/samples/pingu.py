@@ -1,4 +1,4 @@
-"""Pingu's turns, in both dialects, with delegates and damage."""
+"""Turns of Pingu in both formats, with delegates and damage."""
 
 from __future__ import annotations
 
