@@ -15,6 +15,7 @@ _MODULE_OF = {
         "model.nodes": "Finding Headline Hit Node SessionInfo Size TrashEntry TurnInfo",
         "model.tree": "Tree",
         "model.usage": "Totals Usage",
+        "model.values": "asdict replace",
         "protocols": "MessageDB MessagesDeleter MessagesGetter MessagesLister MessagesSaver get_dialog",
         "recorder": "Kept Recorder",
         "session": "Session",

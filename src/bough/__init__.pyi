@@ -142,6 +142,12 @@ from bough.model.usage import (
 from bough.model.usage import (
     Usage as Usage,
 )
+from bough.model.values import (
+    asdict as asdict,
+)
+from bough.model.values import (
+    replace as replace,
+)
 from bough.protocols import (
     MessageDB as MessageDB,
 )

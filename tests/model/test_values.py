@@ -3,12 +3,35 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
+import json
 import pickle
+import pprint
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 
 import pytest
 
-from bough import Media, Node, Save, Text, Thinking, assistant, user
+import bough
+from bough import (
+    Media,
+    Message,
+    Node,
+    Other,
+    Save,
+    SessionInfo,
+    Text,
+    Thinking,
+    ToolResult,
+    TrashEntry,
+    TurnInfo,
+    Usage,
+    assistant,
+    formats,
+    tool_call,
+    user,
+)
 from bough.codec.digest import digest_input, text_digest_input
 from bough.codec.encode import draft
 from bough.model.values import lazy_maker, replace, value
@@ -152,3 +175,65 @@ def test_one_text_has_the_same_digest_whichever_way_it_is_written(text: str) -> 
     for message in (user(text), replace(assistant(text), error=True)):
         assert text_digest_input(message, text.encode("utf-8", "surrogatepass")) == digest_input(message)
         assert draft(message).digest_input == digest_input(message)
+
+
+MESSAGE = Message(
+    "assistant",
+    (
+        Thinking("hm"),
+        Text("words", extra={"ui": 1}),
+        Media("image", "image/png", data=b"\x00\xff"),
+        tool_call("c", "f", {"a": [1]}),
+        ToolResult("c", (Text("r"), Other("odd", {"deep": None}))),
+        Other("odd", [1, 2]),
+    ),
+    envelope={"id": "x"},
+)
+NODE = Node("abc123", None, 1_795_003_200_000_001, MESSAGE, digest=b"\x01")
+
+
+def test_json_of_a_value_is_its_fields_and_a_message_comes_back_from_it() -> None:
+    written = json.dumps({"node": NODE, "usage": Usage(1, cost=0.5)}, default=bough.asdict)
+    assert json.loads(written)["node"] == bough.asdict(NODE)
+    assert bough.asdict(NODE)["digest"] == "AQ=="
+    assert bough.asdict(NODE)["message"]["blocks"][3]["type"] == "tool_call"
+    assert bough.asdict([Usage(1)]) == [bough.asdict(Usage(1))]
+    (again,) = formats.get("bough.jsonl").decode(json.loads(written)["node"]["message"]).messages
+    assert again == MESSAGE
+
+
+def test_the_standard_library_treats_values_as_dataclasses() -> None:
+    assert dataclasses.is_dataclass(NODE)
+    assert [field.name for field in dataclasses.fields(Text)] == ["text", "extra", "raw"]
+    assert dataclasses.asdict(Text("a", raw=[1])) == {"text": "a", "extra": None, "raw": [1]}
+    assert dataclasses.asdict(NODE)["message"]["blocks"][1]["text"] == "words"
+    assert dataclasses.replace(NODE, label="x") == bough.replace(NODE, label="x")
+    assert "words" in pprint.pformat(NODE)
+    with pytest.raises(TypeError):
+        bough.replace(NODE, lable="x")
+
+
+@pytest.mark.skipif(sys.version_info < (3, 13), reason="copy.replace is new in Python 3.13")
+def test_copy_replace_works() -> None:
+    assert copy.replace(NODE, label="x").label == "x"  # type: ignore[attr-defined, unused-ignore]
+
+
+def test_pydantic_accepts_values_and_writes_them_as_json() -> None:
+    pydantic = pytest.importorskip("pydantic")
+    model = pydantic.create_model("Reply", node=(Node, ...), usage=(list[Usage], []))
+    reply = model(node=NODE, usage=[Usage(1)])
+    assert reply.node is NODE
+    assert json.loads(reply.model_dump_json()) == {"node": bough.asdict(NODE), "usage": [bough.asdict(Usage(1))]}
+    assert model.model_json_schema()["properties"]["node"]["type"] == "object"
+    with pytest.raises(pydantic.ValidationError, match="instance of Node"):
+        model(node={"id": "abc123"})
+
+
+def test_times_have_a_datetime_beside_the_integer() -> None:
+    when = datetime(2026, 11, 18, 12, 0, 0, 1, UTC)
+    assert NODE.created == when
+    info = SessionInfo("s", None, None, None, 0, created_at=NODE.created_at, updated_at=NODE.created_at)
+    assert info.created == info.updated == when
+    turn = TurnInfo("t", "s", "complete", None, "t", started_at=NODE.created_at)
+    assert (turn.started, turn.first_token, turn.finished) == (when, None, None)
+    assert TrashEntry("t", NODE.created_at, "why", 1).deleted == when

@@ -23,6 +23,8 @@ MediaKind: TypeAlias = Literal["image", "audio", "video", "document"]
 class Text:
     """Plain text."""
 
+    tag = "text"
+
     text: str
     extra: Json = None
     raw: Json = None
@@ -32,6 +34,8 @@ class Text:
 class Thinking:
     """A model's reasoning. The text is empty if the provider sent only an encrypted form, which is then in `raw`."""
 
+    tag = "thinking"
+
     text: str
     extra: Json = None
     raw: Json = None
@@ -40,6 +44,8 @@ class Thinking:
 @value
 class ToolCall:
     """A request to run a tool. `arguments` is the provider's text, unchanged; usually JSON."""
+
+    tag = "tool_call"
 
     call_id: str
     name: str
@@ -56,6 +62,8 @@ class ToolCall:
 @value
 class Media:
     """An image, audio, a video or a document: exactly one of bytes, a URL, and a provider's file id."""
+
+    tag = "media"
 
     kind: MediaKind
     mime: str
@@ -75,6 +83,8 @@ class Media:
 class Other:
     """A block of an unknown type. It is stored verbatim, and sent only to the provider that it came from."""
 
+    tag = "other"
+
     type: str
     raw: Json
     extra: Json = None
@@ -83,6 +93,8 @@ class Other:
 @value
 class ToolResult:
     """The result of the tool call with the same `call_id`."""
+
+    tag = "tool_result"
 
     call_id: str
     content: tuple[Text | Media | Other, ...] = ()

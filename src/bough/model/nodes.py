@@ -1,13 +1,20 @@
-"""Nodes, and what a store reports about them: sessions, turns, search hits, trash entries, findings."""
+"""Nodes, and what a store reports about them: sessions, turns, search hits, trash entries, findings.
+
+A time is in microseconds since 1970, UTC, in a field `…_at`; the property without `_at` is the same as a datetime.
+"""
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from bough.model.blocks import Json
 from bough.model.messages import Message, Role
+from bough.model.times import moment
 from bough.model.usage import Usage
 from bough.model.values import value
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 Kind: TypeAlias = Literal["message", "summary"]
 
@@ -43,6 +50,11 @@ class Node:
     def role(self) -> Role:
         return self.message.role
 
+    @property
+    def created(self) -> datetime:
+        """`created_at` as a datetime in UTC."""
+        return moment(self.created_at)
+
 
 @value
 class Headline:
@@ -66,6 +78,11 @@ class Headline:
     def is_subagents(self) -> bool:
         """Whether a subagent's run added it."""
         return self.label is not None and self.label.startswith("subagent:")
+
+    @property
+    def created(self) -> datetime:
+        """`created_at` as a datetime in UTC."""
+        return moment(self.created_at)
 
 
 @value
@@ -95,6 +112,21 @@ class TurnInfo:
     context_tokens: int | None = None
     """The size of the dialog after its last reply, as the provider counted it."""
 
+    @property
+    def started(self) -> datetime:
+        """`started_at` as a datetime in UTC."""
+        return moment(self.started_at)
+
+    @property
+    def first_token(self) -> datetime | None:
+        """`first_token_at` as a datetime in UTC."""
+        return moment(self.first_token_at)
+
+    @property
+    def finished(self) -> datetime | None:
+        """`finished_at` as a datetime in UTC."""
+        return moment(self.finished_at)
+
 
 @value
 class SessionInfo:
@@ -118,6 +150,16 @@ class SessionInfo:
     updated_at: int = 0
     cursor: int = 0
     """Pass it as `before=` to continue a list after this session."""
+
+    @property
+    def created(self) -> datetime:
+        """`created_at` as a datetime in UTC."""
+        return moment(self.created_at)
+
+    @property
+    def updated(self) -> datetime:
+        """`updated_at` as a datetime in UTC."""
+        return moment(self.updated_at)
 
 
 @value
@@ -153,6 +195,11 @@ class TrashEntry:
     reason: str
     messages: int
     sessions: tuple[str, ...] = ()
+
+    @property
+    def deleted(self) -> datetime:
+        """`deleted_at` as a datetime in UTC."""
+        return moment(self.deleted_at)
 
 
 @value

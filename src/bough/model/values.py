@@ -8,13 +8,17 @@ makes three for every message. The `dataclasses` module and the code it generate
 may take (docs/decisions/0008). Here a value is filled as an instance of a mutable twin with the same slots, and its
 `__class__` is then set to the immutable one.
 
+The standard library treats a value as a frozen dataclass: `dataclasses.fields`, `asdict` and `replace` work, and
+`copy.replace` of Python 3.13. Pydantic accepts an instance as a field, and writes it as `asdict` does.
+
 One field of a class may be `lazy`: computed at its first use (docs/decisions/0017). Its slot is empty until then, so
 that a filled one is read at full speed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from binascii import b2a_base64
+from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any, NoReturn, TypeVar, dataclass_transform
 
@@ -45,7 +49,13 @@ def __new__({signature}):
 @dataclass_transform(frozen_default=True)
 def value(cls: type[T]) -> type[T]:
     """Turns a class of annotated fields into one of immutable values. `__post_init__` may refuse a value."""
-    return _build(cls, {"__setattr__": _refuse, "__delattr__": _refuse})
+    dataclass: dict[str, Any] = {
+        "__dataclass_fields__": _OfDataclass(),
+        "__dataclass_params__": _OfDataclass(),
+        "__replace__": replace,
+    }
+    pydantic: dict[str, Any] = {"__get_pydantic_core_schema__": classmethod(_core_schema)}
+    return _build(cls, {"__setattr__": _refuse, "__delattr__": _refuse, **dataclass, **pydantic})
 
 
 @dataclass_transform()
@@ -54,10 +64,55 @@ def mutable(cls: type[T]) -> type[T]:
     return _build(cls, {"__hash__": None})
 
 
-def replace(original: T, **changes: Any) -> T:
-    """A copy of a value with some fields changed."""
+def replace(original: T, /, **changes: Any) -> T:
+    """A copy of a value with some fields changed. Raises `TypeError` for a field that it does not have."""
     fields: tuple[str, ...] = original.__match_args__  # type: ignore[attr-defined]
     return type(original)(**{name: getattr(original, name) for name in fields} | changes)
+
+
+def asdict(value: Any) -> Any:
+    """A value as JSON: an object of its fields, also inside lists and other values; bytes are base64.
+
+    A block has its `type`, as in the format `bough.jsonl`. Works as `default=` of `json.dumps`.
+    """
+    if fields := getattr(type(value), "__match_args__", None):
+        found = {name: asdict(getattr(value, name)) for name in fields}
+        if tag := getattr(type(value), "tag", None):
+            found = {"type": tag} | {"of" if name == "type" else name: item for name, item in found.items()}
+        return found
+    if isinstance(value, Mapping):
+        return {key: asdict(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [asdict(item) for item in value]
+    return b2a_base64(value, newline=False).decode() if isinstance(value, bytes) else value
+
+
+class _OfDataclass:
+    """An attribute that the standard library reads from dataclasses, made when it is first read."""
+
+    def __set_name__(self, _: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, _: object, cls: type[Any]) -> Any:
+        from dataclasses import field, make_dataclass
+
+        fields = []
+        for name in cls.__match_args__:
+            default = {"default": cls._defaults[name]} if name in cls._defaults else {}
+            fields.append((name, cls.__annotations__[name], field(**default)))
+        found = getattr(make_dataclass(cls.__name__, fields, frozen=True), self.name)
+        setattr(cls, self.name, found)
+        return found
+
+
+def _core_schema(cls: type, *_: Any) -> Any:
+    """What pydantic asks for: an instance of the class, written as `asdict` does."""
+    from pydantic_core import core_schema
+
+    written = core_schema.plain_serializer_function_ser_schema(asdict, return_schema=core_schema.dict_schema())
+    return core_schema.json_or_python_schema(
+        core_schema.dict_schema(), core_schema.is_instance_schema(cls), serialization=written
+    )
 
 
 def _build(cls: type[T], own: dict[str, Any]) -> type[T]:
