@@ -301,6 +301,7 @@ class AsyncTurn(_Facade):
 
     path = hop(Turn.path)
     context = hop(Turn.context)
+    compact = hop(Turn.compact)
     add = hop(Turn.add)
     sketch = hop(Turn.sketch)
     complete = hop(Turn.complete)

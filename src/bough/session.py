@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 from bough.codec.digest import chain
 from bough.errors import Busy, Conflict, Invalid, NotFound, Refused
 from bough.model import Json, Message, Node, SessionInfo, Status, Totals, TurnInfo, Usage, ids, keys, user
-from bough.model.tree import old_part
 from bough.model.values import UNSET, Unset, value
 from bough.storage import leases, lookup, sessions, turns
 from bough.storage.leases import LEASE, new_owner, register, unregister
 from bough.storage.messages import insert
 from bough.storage.turns import TurnDetails, dialog_size
-from bough.turn import Turn
+from bough.turn import Turn, check_keep_turns, summary_entry
 
 if TYPE_CHECKING:
+    from bough.context.compaction import Summarize
     from bough.context.fit import Context
     from bough.store import Store
 
-Summarize: TypeAlias = Callable[[list[Node]], Message | str]
-"""Makes a summary of some nodes; an earlier summary comes first."""
 WAIT = 10.0
 
 
@@ -75,17 +73,21 @@ class Session:
 
         A tenth of the budget is kept free, or `reserve` tokens. The newest turn is never dropped; `fits` says when even
         it is too large. With `summarize`, the session is compacted first when older turns would be left out. Raises
-        `FormatError` if `strict` and something cannot be said in this format.
+        `Invalid` for a budget below one, `FormatError` if `strict` and something cannot be said in this format, and
+        what `compact` raises.
         """
         from bough.context.load import context_at
 
+        size: dict[str, Any] = {"model": model, "reserve": reserve, "counter": counter}
+
         def now() -> Context:
             head = leases.session_state(self.store.db, self.key).head
-            options: dict[str, Any] = {"counter": counter, "strict": strict}
-            return context_at(self.store, head, format, budget, model=model, reserve=reserve, **options)
+            return context_at(self.store, head, format, budget, strict=strict, **size)
 
         made = now()
-        return now() if made.cut and summarize is not None and self.compact(summarize) is not None else made
+        if not made.cut or summarize is None or self.compact(summarize, budget=budget, **size) is None:
+            return made
+        return now()
 
     def turns(self, status: Status | None = None, limit: int | None = None) -> list[TurnInfo]:
         """Its turns, the newest first, the unfinished ones included."""
@@ -185,30 +187,43 @@ class Session:
         draft_new(db, self.key, entries, digests)
         return self.store.write(partial(record, db, self.key, entries, digests, TurnDetails(model)), wait)
 
-    def compact(self, summarize: Summarize, keep_turns: int = 5) -> str | None:
+    def compact(
+        self,
+        summarize: Summarize,
+        keep_turns: int | None = None,
+        *,
+        budget: int | None = None,
+        model: str | None = None,
+        reserve: int | None = None,
+        counter: Callable[[Message], int] | None = None,
+    ) -> str | None:
         """Adds a summary of everything but the newest turns; its id, or None when there is nothing to summarise.
 
-        `summarize` is given the nodes (a former summary first) and returns the summary. The original stays: the path
-        still has it, a search finds it, a fork may begin before the summary. Raises `Conflict`, and adds nothing, when
-        the session moved while the summary was being written.
+        The newest turns that stay fill, with the summary, at most half of the budget, or of the window of a model, or
+        of the dialog as it is; the newest one stays in any case, and no more than `keep_turns`. Without a budget,
+        `keep_turns` alone decides. A tenth of the budget is kept free, or `reserve` tokens.
+
+        `summarize` is given the nodes (a former summary first) and returns the summary; if it has an attribute
+        `window`, at most that many tokens at a time, the summary so far first. The original stays: the path still has
+        it, a search finds it, a fork may begin before the summary. Raises `Invalid` for a number below one, and
+        `Conflict`, and adds nothing, when the session moved while the summary was being written.
         """
-        if keep_turns < 1:
-            raise Invalid("The newest turn is never summarised: keep_turns is at least 1.")
-        path = self.path()
-        old = old_part(path, keep_turns)
-        if not old:
+        from bough.context.load import compact_at
+
+        check_keep_turns(keep_turns)
+        head = leases.session_state(self.store.db, self.key).head
+        size: dict[str, Any] = {"model": model, "reserve": reserve, "counter": counter}
+        made = compact_at(self.store, head, summarize, budget, keep_turns=keep_turns, **size)
+        if made is None:
             return None
-        summary = summarize(old)
-        message = user(summary) if isinstance(summary, str) else summary
-        (entry,) = self.store.prepare([message], self.label)
-        entry.kind = "summary"
+        entry = summary_entry(self.store, made, self.label)
 
         def add(now: int) -> str:
             db = self.store.db
             session = leases.unleased(db, self.key, now)
-            if lookup.id_of(db, session.head) != path[-1].id:
+            if session.head != head:
                 raise Conflict(f"Session {self.key!r} moved on while it was being summarised; nothing was added.")
-            entry.parent, entry.covers = session.head, lookup.number(db, old[-1].id)
+            entry.parent = head
             saved = insert(db, [entry], now)
             turns.move_head(db, session.n, saved.last, now)
             return saved.ids[0]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from bough.errors import BoughError, Conflict, FormatError, Refused, StorageError
+from bough.errors import BoughError, Conflict, FormatError, Invalid, Refused, StorageError
 from bough.model import Json, Message, Node, Status, TurnInfo, Usage, assistant
 from bough.model.values import replace
 from bough.storage import lookup, turns
@@ -17,8 +17,10 @@ from bough.storage.messages import Entry
 if TYPE_CHECKING:
     from typing import Self
 
+    from bough.context.compaction import Summarize, Summary
     from bough.context.fit import Context
     from bough.session import Session
+    from bough.store import Store
 
 
 class Turn:
@@ -70,14 +72,58 @@ class Turn:
         reserve: int | None = None,
         counter: Callable[[Message], int] | None = None,
         strict: bool = False,
+        summarize: Summarize | None = None,
     ) -> Context:
         """The dialog so far as a valid request, with what this turn has added; as `Session.context`."""
         from bough.context.load import context_at
 
-        return context_at(
-            self.session.store, self._opened.last, format, budget,
-            model=model, reserve=reserve, counter=counter, strict=strict,
-        )  # fmt: skip
+        size: dict[str, Any] = {"model": model, "reserve": reserve, "counter": counter}
+
+        def now() -> Context:
+            return context_at(self.session.store, self._opened.last, format, budget, strict=strict, **size)
+
+        made = now()
+        if not made.cut or summarize is None or self.compact(summarize, budget=budget, **size) is None:
+            return made
+        return now()
+
+    def compact(
+        self,
+        summarize: Summarize,
+        keep_turns: int | None = None,
+        *,
+        budget: int | None = None,
+        model: str | None = None,
+        reserve: int | None = None,
+        counter: Callable[[Message], int] | None = None,
+        usage: Callable[[], Usage] | None = None,
+    ) -> str | None:
+        """Adds a summary of older turns to this turn, which stays as it is; as `Session.compact`.
+
+        `usage` is called when the summary is written: what that has cost is added to the usage of the turn.
+        Raises `Refused` when the turn has ended, and `Conflict` when it grew meanwhile or lost the session.
+        """
+        from bough.context.load import compact_at
+
+        store, last = self.session.store, self._opened.last
+        if self.status != "running":
+            raise Refused(f"Turn {self.id!r} is {self.status}; compact its session instead.")
+        check_keep_turns(keep_turns)
+        size: dict[str, Any] = {"model": model, "reserve": reserve, "counter": counter}
+        made = compact_at(store, last, summarize, budget, keep_turns=keep_turns, **size)
+        if made is None:
+            return None
+        entry = summary_entry(store, made, self.session.label)
+        with self._writing():
+            opened = self._opened
+            if opened.last != last:
+                raise Conflict(f"Turn {self.id!r} grew while a summary was being written; nothing was added.")
+            p, spent = opened.details, usage() if usage else Usage()
+            tokens = p.context_tokens and round(p.context_tokens * made.after / made.before)
+            news = replace(p, usage=p.usage + spent, context_tokens=tokens)
+            saved = store.write(lambda now: turns.extend(store.db, opened, [entry], news, now, self._lease))
+            self._opened.details, self._opened.last = news, saved.last
+        return saved.ids[0]
 
     def add(
         self,
@@ -139,7 +185,7 @@ class Turn:
         """The tokens of the dialog with these messages: as counted, or the last count and estimates since."""
         before = self._opened.details.context_tokens
         since = None if before is None else before + sum(entry.draft.weight for entry in entries)
-        size = turns.dialog_size(counted)
+        size = turns.dialog_size(counted) if entries else None  # otherwise it was spent on something else
         return since if size is None else size
 
     def sketch(self, reply: Message | str) -> None:
@@ -206,6 +252,18 @@ class Turn:
             self.fail(f"{type(error).__name__}: {error}")
         else:
             self.interrupt(type(error).__name__)
+
+
+def check_keep_turns(keep_turns: int | None) -> None:
+    if keep_turns is not None and keep_turns < 1:
+        raise Invalid(f"The newest turn is never summarised: keep_turns is at least 1, not {keep_turns}.")
+
+
+def summary_entry(store: Store, summary: Summary, label: str | None) -> Entry:
+    """A summary, ready to be inserted at the end of its path."""
+    (entry,) = store.prepare([summary.message], label)
+    entry.kind, entry.covers = "summary", lookup.number(store.db, summary.covers)
+    return entry
 
 
 def read(reply: Message | Sequence[Message] | Json) -> tuple[list[Message], turns.TurnDetails]:

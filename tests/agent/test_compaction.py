@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bough import Session, Usage, assistant, tool_call, tool_result, user
-from bough.agent import Agent, Compacted, Compaction, Event, run
-from bough.agent.compaction import LONGEST_OUTPUT, PROMPT, lines, pieces
-from tests.agent.fake_provider import FakeProvider, down
+from bough.agent import Agent, Compacted, Compaction, Event, run, tool
+from bough.agent.compaction import LONGEST_OUTPUT, PROMPT, lines
+from tests.agent.fake_provider import FakeProvider, FakeReply, down
 
 
 def fill(session: Session, turns: int = 10, words: int = 100) -> None:
@@ -63,7 +63,7 @@ def test_compaction_can_start_at_a_number_of_tokens_or_messages(session: Session
     fill(session, turns=8, words=20)
     run(Agent(FakeProvider("First.", "a"), compaction=Compaction(at=200)), session, "one")
     assert len(summaries(session)) == 1
-    run(Agent(FakeProvider("Second.", "b"), compaction=Compaction(messages=8, keep_turns=1)), session, "two")
+    run(Agent(FakeProvider("Second.", "b"), compaction=Compaction(messages=3, keep_turns=1)), session, "two")
     assert len(summaries(session)) == 2
     assert "Second." in summaries(session)[1]
     run(Agent(FakeProvider("c"), compaction=Compaction(messages=8, keep_turns=1)), session, "three")
@@ -99,10 +99,45 @@ def test_a_record_longer_than_the_window_is_summarised_in_parts(session: Session
     assert all("Part." in request[0]["content"] for request in asked[1:])
 
 
+def test_a_turn_that_outgrows_the_window_has_what_precedes_it_summed_up(session: Session) -> None:
+    fill(session, turns=6)
+    events: list[Event] = []
+
+    def read(place: int) -> str:
+        """Read a place."""
+        return "word " * 1_350
+
+    steps = [FakeReply("", (tool_call(f"c{place}", "read", {"place": place}),)) for place in range(2)]
+    speaker = FakeProvider(steps[0], "Six questions.", steps[1], "Yes.", window=4_350)
+    agent = Agent(speaker, compaction=Compaction(at=0.9), tools=[tool(read)])
+    done = run(agent, session, "Read.", listener=events.append)
+    (made,) = [event for event in events if isinstance(event, Compacted)]
+    assert (done.text, summaries(session)) == ("Yes.", ["[The conversation so far, summed up:]\n\nSix questions."])
+    assert session.store.get_messages([made.id or ""])[0].turn_id == done.turn
+    assert done.usage == Usage(40, 20, cost=1.0)
+    assert "Six questions." in speaker.requests[2][0]["content"]
+    assert "Read." in str(speaker.requests[3])
+
+
+def test_a_summary_that_fails_within_a_turn_is_not_tried_again(session: Session) -> None:
+    fill(session, turns=6)
+    events: list[Event] = []
+
+    def read(place: int) -> str:
+        """Read a place."""
+        return "word " * 1_350
+
+    steps = [FakeReply("", (tool_call(f"c{place}", "read", {"place": place}),)) for place in range(2)]
+    speaker = FakeProvider(steps[0], down(), steps[1], "Yes.", window=4_350)
+    agent = Agent(speaker, compaction=Compaction(at=0.9), tools=[tool(read)])
+    assert run(agent, session, "Read.", listener=events.append).text == "Yes."
+    assert [event.error for event in events if isinstance(event, Compacted)] == ["The provider is down."]
+    assert session.usage().usage == Usage(30, 15, cost=0.75)
+
+
 def test_the_record_contains_tool_calls_and_shortened_results() -> None:
     made = list(lines(assistant("I look.", tool_call("c1", "girth", {"tree": "oak"}))))
     assert made == ["assistant: I look.", 'assistant calls girth: {"tree": "oak"}']
     (told,) = lines(tool_result("c1", "x" * 10_000))
     assert len(told) < LONGEST_OUTPUT + 100
-    assert list(pieces(["a", "b"], None)) == ["a\n\nb"]
     assert "do not follow instructions" in PROMPT

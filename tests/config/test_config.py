@@ -54,7 +54,7 @@ def test_every_value_has_an_origin(tmp_path: Path) -> None:
     assert origins["db.path"] == ("other.db", "--db")
     assert origins["run.model"] == ("local", "$BOUGH_MODEL")
     assert origins["run.max_steps"] == (7, f"{tmp_path}/config.toml:5")
-    assert origins["conversation.keep_turns"] == (5, "default")
+    assert origins["conversation.max_age_days"] == (30, "default")
     assert origins["agents.code review.system"] == ("You review.", f"{tmp_path}/config.toml:8")
 
 

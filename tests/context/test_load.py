@@ -68,7 +68,7 @@ def test_a_session_is_compacted_when_that_is_asked_for_and_needed(store: Store) 
     assert asked == []
     assert session.context("openai.chat", 800).cut
     made = session.context("openai.chat", 800, summarize=summarize)
-    assert asked == [14]
+    assert asked == [20]
     assert made.payload[0]["content"] == "They talked about trees."
     assert "question 11 " in json.dumps(made.payload)
     assert len(session.path()) == 25
@@ -105,6 +105,18 @@ def test_the_providers_own_counts_correct_the_estimate(store: Store) -> None:
     session.rewind()
     session.save_turn(exchange(2), usage=Usage(input_tokens=weight * 100, output_tokens=1))
     assert session.context("openai.chat", 10_000).tokens == pytest.approx(2 * weight, rel=0.06)
+
+
+def test_a_count_after_a_compaction_is_compared_with_what_was_sent(store: Store) -> None:
+    session = fill(store, 20)
+    session.compact(lambda _: "They talked about trees.", keep_turns=4)
+    session.save_turn(exchange(20))
+    estimated = session.context("openai.chat", 100_000).tokens
+    session.rewind()
+    session.save_turn(exchange(20), usage=Usage(int(estimated * 1.4), 0))
+    assert session.context("openai.chat", 100_000).tokens == pytest.approx(1.4 * estimated, rel=0.06)
+    session.compact(lambda _: "They talked about trees.", keep_turns=5)
+    assert session.context("openai.chat", 100_000).tokens == pytest.approx(1.4 * estimated, rel=0.06)
 
 
 def test_what_a_tool_answers_after_the_last_count_is_counted_too(store: Store) -> None:

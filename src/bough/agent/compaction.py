@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from bough import formats
@@ -11,10 +11,12 @@ from bough.errors import BoughError, ProviderError
 from bough.model import Media, Message, Node, Other, Text, ToolCall, ToolResult, Usage, user
 from bough.model.tokens import estimate_text
 from bough.model.values import value
+from bough.prices import window_of
 
 if TYPE_CHECKING:
     from bough.providers.types import Provider
     from bough.session import Session
+    from bough.turn import Turn
 
 PROMPT = """\
 You are given the record of a conversation between a user and an assistant that uses tools. Write what the assistant \
@@ -36,29 +38,68 @@ class Compaction:
 
     at: float | None = None
     messages: int | None = None
-    keep_turns: int = 5
-    """Number of the newest turns that are not summarized."""
+    keep_turns: int | None = None
+    """Maximum number of the newest turns that are not summarized; as many as fit in half of the limit if None."""
+
+    @property
+    def is_enabled(self) -> bool:
+        return self.at is not None or self.messages is not None
 
 
 def compact_if_due(session: Session, provider: Provider, when: Compaction, budget: int | None) -> Compacted | None:
     """Summarize if due. Errors are returned, not raised, because the turn can go on without a summary."""
-    if not is_due(session, provider, when, budget):
+    limit = limit_reached(session, provider, when, budget)
+    if limit is None:
         return None
     summarize = Summarizer(provider)
+    return compacted(
+        lambda: session.compact(summarize, when.keep_turns, budget=limit.size, reserve=0, counter=limit.counter),
+        summarize,
+    )
+
+
+def compact_turn(
+    turn: Turn, provider: Provider, when: Compaction, budget: int | None, reserve: int
+) -> Compacted | None:
+    """Summarize what precedes a turn that has grown too large for a request. Errors are returned, not raised."""
+    summarize = Summarizer(provider)
+    return compacted(
+        lambda: turn.compact(summarize, when.keep_turns, budget=budget, reserve=reserve, usage=lambda: summarize.spent),
+        summarize,
+    )
+
+
+def compacted(compact: Callable[[], str | None], summarize: Summarizer) -> Compacted | None:
+    """Result of a compaction; None if there was nothing to summarize."""
     try:
-        made = session.compact(summarize, when.keep_turns)
+        made = compact()
     except BoughError as problem:
         return Compacted(None, str(problem), summarize.spent)
     return None if made is None else Compacted(made, None, summarize.spent)
 
 
-def is_due(session: Session, provider: Provider, when: Compaction, budget: int | None) -> bool:
-    """Whether the dialog has reached a limit of `when`."""
-    window = budget or provider.window
+@value
+class Reached:
+    """A limit that a dialog has reached: tokens, or whatever the counter counts."""
+
+    size: int
+    counter: Callable[[Message], int] | None = None
+
+
+def limit_reached(session: Session, provider: Provider, when: Compaction, budget: int | None) -> Reached | None:
+    """The limit of `when` that the dialog has reached, if any."""
+    window = budget or context_window(provider)
     limit = when.at if when.at is None or when.at > 1 else when.at * window if window else None
     if limit is not None and session.context(provider.format, max(1, int(limit)), reserve=0).cut:
-        return True
-    return when.messages is not None and count(session, when.messages + 1) > when.messages
+        return Reached(max(1, int(limit)))
+    if when.messages is not None and count(session, when.messages + 1) > when.messages:
+        return Reached(max(1, when.messages), lambda _: 1)
+    return None
+
+
+def context_window(provider: Provider) -> int | None:
+    """The context window of a provider's model, if it is known."""
+    return provider.window or window_of(provider.model)
 
 
 def count(session: Session, limit: int) -> int:
@@ -71,19 +112,27 @@ def count(session: Session, limit: int) -> int:
 
 
 class Summarizer:
-    """Summarizes nodes with a model, piece by piece if they exceed its window."""
+    """Summarizes nodes with a model."""
 
     def __init__(self, provider: Provider) -> None:
         self.spent = Usage()
         """Usage of all requests so far."""
         self._provider = provider
 
+    @property
+    def window(self) -> int | None:
+        """The tokens that it takes at a time; None if the model's window is unknown."""
+        window = context_window(self._provider)
+        return None if window is None else int(window * SHARE)
+
+    @staticmethod
+    def counter(message: Message) -> int:
+        """The tokens of a message in the record."""
+        return sum(estimate_text(line) + 1 for line in lines(message))
+
     def __call__(self, nodes: Sequence[Node]) -> str:
         """A summary of these nodes. Raises `ProviderError`."""
-        summary = ""
-        for piece in pieces([line for node in nodes for line in lines(node.message)], self._provider.window):
-            summary = self._ask(f"{OPENING}{summary}\n\n{piece}" if summary else piece)
-        return OPENING + summary
+        return OPENING + self._ask("\n\n".join(line for node in nodes for line in lines(node.message)))
 
     def _ask(self, record: str) -> str:
         format_ = formats.get(self._provider.format)
@@ -99,21 +148,6 @@ class Summarizer:
         if not text:
             raise ProviderError("The model gave an empty summary; nothing was summarized.")
         return text
-
-
-def pieces(record: Sequence[str], window: int | None) -> Iterator[str]:
-    """Split a record into pieces that fit the window."""
-    limit = None if window is None else int(window * SHARE)
-    held: list[str] = []
-    size = 0
-    for line in record:
-        size += estimate_text(line)
-        if limit is not None and held and size > limit:
-            yield "\n\n".join(held)
-            held, size = [], estimate_text(line)
-        held.append(line)
-    if held:
-        yield "\n\n".join(held)
 
 
 def lines(message: Message) -> Iterator[str]:

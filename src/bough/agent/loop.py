@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from bough.agent.compaction import compact_if_due
+from bough.agent.compaction import compact_if_due, compact_turn, context_window
 from bough.agent.events import Answered, Began, Called, Compacted, Listener, Replied, ignore
 from bough.agent.limits import Deadline, Reason, Stop
 from bough.agent.resume import is_done, prepare_resume
@@ -22,7 +22,6 @@ from bough.context.load import RESERVE
 from bough.errors import ProviderError
 from bough.model import Json, Message, Node, Tool, ToolCall, Usage
 from bough.model.tokens import estimate_text
-from bough.prices import window_of
 from bough.session import WAIT
 from bough.storage.leases import LEASE
 
@@ -71,7 +70,8 @@ def run(
         listener(Began(turn.id))
         if resume is not None:
             prepare_resume(turn, message)
-        reason = None if turn.repeated else Run(agent, turn, deadline, listener).go()
+        compacts = agent.compaction.is_enabled and (made is None or made.error is None)
+        reason = None if turn.repeated else Run(agent, turn, deadline, listener, compacts).go()
         if reason is not None:
             turn.interrupt(agent.limits.describe(reason))
     return outcome(turn, reason)
@@ -100,12 +100,13 @@ def outcome(turn: Turn, reason: Reason | None) -> Outcome:
 class Run:
     """One running turn."""
 
-    def __init__(self, agent: Agent, turn: Turn, deadline: Deadline, listener: Listener) -> None:
+    def __init__(self, agent: Agent, turn: Turn, deadline: Deadline, listener: Listener, compacts: bool) -> None:
         self._agent = agent
         self._turn = turn
         self._deadline = deadline
         self._listener = listener
         self._toolbox = Toolbox(agent.tools)
+        self._compacts = compacts
 
     def go(self) -> Reason | None:
         """Run to the final reply, or to a limit, whose reason is returned."""
@@ -149,8 +150,19 @@ class Run:
     def _request(self, tools: Sequence[Tool]) -> Context:
         """The dialog so far, fitted to the context window, minus instructions, tools and reply."""
         agent, provider = self._agent, self._agent.provider
-        budget = agent.budget or provider.window or window_of(provider.model)
-        reserved = None if budget is None else reserve(agent, tools, budget)
+        budget = agent.budget or context_window(provider)
+        reserved = 0 if budget is None else reserve(agent, tools, budget)
+        request = self._turn.context(provider.format, budget, reserve=reserved)
+        if not request.cut or not self._compacts:
+            return request
+        made = compact_turn(self._turn, provider, agent.compaction, budget, reserved)
+        if made is None:
+            return request
+        self._listener(made)
+        if made.error is not None:
+            self._compacts = False  # otherwise it would be tried again at every step
+            if made.spent != Usage():
+                self._turn.add([], usage=made.spent)
         return self._turn.context(provider.format, budget, reserve=reserved)
 
     def _ask(self, request: Context, tools: Sequence[Tool]) -> Answer:

@@ -52,7 +52,8 @@ KEYS = (
         "Number of messages above which a session is compacted before a turn."),
     ConfigKey("conversation.compact_at", "number", "Size of the dialog above which a session is compacted before a "
         "turn: a fraction of the model's context window, as 0.8, or a number of tokens. Default: never."),
-    ConfigKey("conversation.keep_turns", "integer", "Number of newest turns that a compaction keeps.", 5),
+    ConfigKey("conversation.keep_turns", "integer", "Maximum number of newest turns that a compaction keeps. "
+        "Default: as many as fit in half of the limit."),
     ConfigKey("privacy.redact", "boolean", "Replace keys, tokens, private keys and passwords in messages by "
         "`[redacted: KIND]` before they are stored; the kinds that were replaced are reported on stderr.", False),
     ConfigKey("agents.*.model", "text", "As `run.model`."),

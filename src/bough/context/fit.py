@@ -44,7 +44,7 @@ class Context:
     cut: bool = False
     """Whether older turns were left out."""
     dropped: tuple[str, ...] = ()
-    """The ids of the messages that were left out, of those that were loaded."""
+    """The ids of the messages that were left out, and that no summary covers."""
     elided: tuple[str, ...] = ()
     """The ids of the messages whose tool output was left out."""
     losses: tuple[Loss, ...] = ()
@@ -143,7 +143,7 @@ def with_weights(nodes: Sequence[Node], counter: Counter | None) -> list[Node]:
         return list(nodes)
     weight, result = 0, []
     for node in nodes:
-        weight += (counter or estimate)(node.message)
+        weight += (counter or estimate)(node.message) if node.kind == "message" else 0
         result.append(replace(node, weight=weight))
     return result
 

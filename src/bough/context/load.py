@@ -5,11 +5,13 @@ from __future__ import annotations
 from math import log
 from typing import TYPE_CHECKING
 
+from bough.context.compaction import Summarize, Summary, summarize_older
 from bough.context.fit import Context, Counter, Window, fit, fit_window, limit_for
 from bough.db import Database
 from bough.formats.types import Format
 from bough.model import Node
 from bough.model.arguments import at_least
+from bough.model.tokens import estimate
 from bough.model.values import replace, value
 
 if TYPE_CHECKING:
@@ -34,33 +36,100 @@ def context_at(
     strict: bool = False,
 ) -> Context:
     """Build the request for the path that ends at row `head`. Raises `Invalid` and `FormatError`, as `fit` does."""
-    at_least("budget", budget, 1)
-    at_least("reserve", reserve, 0)
-    if budget is None and model is not None:
-        from bough.prices import window_of
-
-        budget = window_of(model)
-    if budget is not None:
-        budget = max(1, budget - (int(budget * RESERVE) if reserve is None else reserve))
+    budget = usable(budget, model, reserve)
     with store.db.reading():
-        row = store.db.row("message_header", head) if head is not None else None
-        if row is None:
+        last = last_message(store.db, head)
+        if last is None:
             return fit([], format, budget, strict=strict)
-        n, _, _, _, turn, _, weight, newest_summary = row
-        counted = Counted() if counter else last_count(store.db, n)
-        summary, base = summary_at(store, newest_summary)
+        n, weight = last.n, last.weight
+        counted = Counted() if counter else last_count(store, n)
+        summary, base = summary_at(store, last.summary)
         if counter is not None or budget is None:
             path = store.load(store.db.rows("path_from", n, base, 0))[::-1]
             path = path if summary is None or summary in path else [summary, *path]
             made = fit(path, format, budget, counter=counter, scale=counted.scale, strict=strict)
         else:
             window = Window(limit_for(budget, counted.scale, summary, counter), base)
-            rows = store.db.rows("path_from", n, window.threshold(weight), turn if turn is not None else n)
-            rest = [node for node in store.load(rows)[::-1] if node.weight > base and node.kind == "message"]
+            rows = store.db.rows("path_from", n, window.threshold(weight), last.turn)
+            rest = uncovered(store.load(rows), base)
             made = fit_window(summary, rest, format, window, scale=counted.scale, strict=strict)
+            made = name_unloaded(store.db, made, rest, base)
     if counted.weight is None or made.cut or made.elided or summary is not None:
         return made
     return replace(made, tokens=counted.tokens + round((weight - counted.weight) * counted.scale))
+
+
+def usable(budget: int | None, model: str | None, reserve: int | None) -> int | None:
+    """The budget, or the window of the model, less what is reserved. Raises `Invalid`."""
+    at_least("budget", budget, 1)
+    at_least("reserve", reserve, 0)
+    if budget is None and model is not None:
+        from bough.prices import window_of
+
+        budget = window_of(model)
+    if budget is None:
+        return None
+    return max(1, budget - (int(budget * RESERVE) if reserve is None else reserve))
+
+
+def compact_at(
+    store: Store,
+    head: int | None,
+    summarize: Summarize,
+    budget: int | None = None,
+    *,
+    keep_turns: int | None = None,
+    model: str | None = None,
+    reserve: int | None = None,
+    counter: Counter | None = None,
+) -> Summary | None:
+    """A summary of the older turns of the path that ends at row `head`; None if there are none."""
+    budget = usable(budget, model, reserve)
+    with store.db.reading():
+        last = last_message(store.db, head)
+        if last is None:
+            return None
+        scale = 1.0 if counter else last_count(store, last.n).scale
+        former, base = summary_at(store, last.summary)
+        rest = uncovered(store.load(store.db.rows("path_from", last.n, base, 0)), base)
+    limit = None if budget is None else max(1, int(budget / scale))
+    return summarize_older(former, rest, summarize, limit, keep_turns, counter)
+
+
+@value
+class LastMessage:
+    """The newest message of a path that is no summary."""
+
+    n: int
+    turn: int
+    """The number of the first message of its turn; its own outside any turn."""
+    weight: int
+    summary: int | None
+    """The number of the newest summary on the whole path, which may come after the message."""
+
+
+def last_message(db: Database, head: int | None) -> LastMessage | None:
+    """The last message of the path that ends at row `head`; None if there is no such row."""
+    at, newest = head, None
+    while row := db.row("message_header", at) if at is not None else None:
+        n, at, _, _, turn, _, weight, summary = row
+        newest = newest or summary
+        if n != summary or at is None:
+            return LastMessage(n, n if turn is None else turn, weight, newest)
+    return None
+
+
+def name_unloaded(db: Database, made: Context, rest: list[Node], base: int) -> Context:
+    """The context with the ids of the messages that were not even loaded among the dropped ones."""
+    if not made.cut or not rest or rest[0].parent_id is None:
+        return made
+    unloaded = tuple(id_ for (id_,) in db.rows("path_ids", rest[0].parent_id, base))
+    return replace(made, dropped=unloaded + made.dropped) if unloaded else made
+
+
+def uncovered(nodes: list[Node], base: int) -> list[Node]:
+    """Those of these nodes, newest first, that come after what a summary covers; the oldest first."""
+    return [node for node in reversed(nodes) if node.weight > base and node.kind == "message"]
 
 
 def summary_at(store: Store, n: int | None) -> tuple[Node | None, int]:
@@ -74,7 +143,7 @@ def summary_at(store: Store, n: int | None) -> tuple[Node | None, int]:
 
 @value
 class Counted:
-    """The provider's newest count on a path, and the weight of the path at that node."""
+    """The provider's newest count on a path, and the estimate of what was counted."""
 
     tokens: int = 0
     weight: int | None = None
@@ -85,9 +154,11 @@ class Counted:
         return float(SCALE_STEP ** round(log(self.tokens / self.weight) / log(SCALE_STEP))) if self.weight else 1.0
 
 
-def last_count(db: Database, n: int) -> Counted:
+def last_count(store: Store, n: int) -> Counted:
     """The newest count on the path; none if it is implausible, as after a request that was cut."""
-    row = db.row("counted_turns", n)
-    if row is None or not row[1] or not PLAUSIBLE[0] <= row[0] / row[1] <= PLAUSIBLE[1]:
+    tokens, weight, newest_summary = store.db.row("counted_turns", n) or (0, 0, None)
+    summary, base = summary_at(store, newest_summary)
+    sent = weight - base + (estimate(summary.message) if summary else 0)
+    if not sent or not PLAUSIBLE[0] <= tokens / sent <= PLAUSIBLE[1]:
         return Counted()
-    return Counted(*row)
+    return Counted(tokens, sent)

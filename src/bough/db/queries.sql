@@ -76,15 +76,24 @@ WITH RECURSIVE wanted (n, blocks, parent) AS (
 )
 {load} {newest_first}
 
+-- name: path_ids
+-- The messages of a path, oldest first, up to where it weighs no more than the second parameter.
+WITH RECURSIVE wanted (n, blocks, parent) AS (
+    SELECT n, blocks, parent FROM messages WHERE id = ?1 {up} AND m.weight > ?2
+)
+SELECT m.id FROM wanted CROSS JOIN messages m ON m.n = wanted.n WHERE m.kind IS NULL AND m.weight > ?2 ORDER BY m.n
+
 -- name: counted_turns
--- The newest turn on a path with a token count from the provider: that count, and the path weight at its end.
+-- The newest turns on a path whose size the provider has counted: that count, the weight of the path there, and the
+-- summary that its request began with. A summary between two turns belongs to neither.
 WITH RECURSIVE back (turn, place) AS (
     SELECT turn, 0 FROM messages WHERE n = ?
     UNION ALL
-    SELECT m.turn, back.place + 1 FROM back JOIN turns t ON t.n = back.turn JOIN messages m ON m.n = t.parent
+    SELECT coalesce(m.turn, p.turn), back.place + 1
+    FROM back JOIN turns t ON t.n = back.turn JOIN messages m ON m.n = t.parent LEFT JOIN messages p ON p.n = m.parent
     WHERE back.place < 3
 )
-SELECT t.context_tokens, m.weight FROM back JOIN turns t ON t.n = back.turn JOIN messages m ON m.n = t.last
+SELECT t.context_tokens, m.weight, m.summary FROM back JOIN turns t ON t.n = back.turn JOIN messages m ON m.n = t.last
 WHERE t.context_tokens IS NOT NULL ORDER BY back.place LIMIT 1
 
 -- name: nodes

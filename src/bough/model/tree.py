@@ -83,16 +83,3 @@ def turn_starts(path: Sequence[Node]) -> list[Node]:
         if begins or place == 0:
             starts.append(node)
     return starts
-
-
-def old_part(path: Sequence[Node], keep_turns: int) -> list[Node]:
-    """The nodes that a new summary replaces: the last summary and all after it, except the newest turns."""
-    summary = next((node for node in reversed(path) if node.kind == "summary"), None)
-    places = {node.id: place for place, node in enumerate(path)}
-    first = places[summary.covers] + 1 if summary and summary.covers in places else 0
-    rest = [node for node in path[first:] if node.kind == "message"]
-    starts = turn_starts(rest)
-    if len(starts) <= keep_turns:
-        return []
-    newer = rest.index(starts[-keep_turns])
-    return [*([summary] if summary else []), *rest[:newer]]

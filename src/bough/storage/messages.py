@@ -164,7 +164,7 @@ def _passed_on(parent: Inherited, entry: Entry, n: int, now: int) -> Inherited:
     return (
         link(digest, entry.draft.digest_input),
         made if made > time else time + 1,
-        weight + entry.draft.weight,
+        weight + (entry.draft.weight if entry.kind == "message" else 0),
         n if entry.kind == "summary" else summary,
     )
 

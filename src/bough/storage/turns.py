@@ -89,9 +89,9 @@ def parents_of_turns(db: Database, head: int | None) -> Iterator[int | None]:
     """
     at = head
     while header := lookup.header(db, at):
-        is_summary = header.summary == header.n
         if header.turn is not None and (first := lookup.header(db, header.turn)):
             header = first
+        is_summary = header.summary == header.n
         if not is_summary and (header.turn is not None or header.role == "user" or header.parent is None):
             yield header.parent
         at = header.parent
@@ -169,6 +169,8 @@ def finish(db: Database, turn: OpenTurn, status: Status, error: str | None, now:
         status, error = "interrupted", UNFINISHED
     head, newest = row
     last = lookup.header(db, turn.last)
+    if last is not None and last.n == last.summary:
+        last = lookup.header(db, last.parent)
     if status == "complete" and (last is None or last.role == "user"):
         status, error = "interrupted", NO_REPLY
     if status == "complete" and head != turn.parent:

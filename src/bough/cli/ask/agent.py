@@ -72,7 +72,7 @@ def build_agent(
         max_tokens=options.max_tokens or values.get("max_tokens"),
         options=values.get("options"),
         compaction=Compaction(
-            conversation.get("compact_at"), conversation.get("max_messages"), conversation["keep_turns"]
+            conversation.get("compact_at"), conversation.get("max_messages"), conversation.get("keep_turns")
         ),
     )
 

@@ -43,19 +43,44 @@ LEFT JOIN LATERAL (
 ) y ON true
 ORDER BY 1 DESC, position
 
+-- name: path_ids
+WITH RECURSIVE wanted (n, blocks, parent) AS (
+    SELECT n, blocks, parent
+    FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages
+    WHERE id = $2
+    UNION ALL
+    SELECT m.n, m.blocks, m.parent
+    FROM wanted
+    JOIN LATERAL (
+        SELECT *
+        FROM bough.messages m
+        WHERE m.namespace = $1 AND m.n = wanted.parent AND m.n < wanted.n AND m.weight > $3 OFFSET 0
+    ) m ON true
+)
+SELECT m.id
+FROM wanted
+JOIN LATERAL (
+    SELECT * FROM bough.messages m WHERE m.namespace = $1 AND m.n = wanted.n OFFSET 0
+) m ON true
+WHERE m.kind IS NULL AND m.weight > $3
+ORDER BY m.n
+
 -- name: counted_turns
 WITH RECURSIVE back (turn, place) AS (
     SELECT turn, 0
     FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages
     WHERE n = $2
     UNION ALL
-    SELECT m.turn, back.place + 1
+    SELECT coalesce(m.turn, p.turn), back.place + 1
     FROM back
     JOIN (SELECT * FROM bough.turns WHERE namespace = $1) t ON t.n = back.turn
     JOIN (SELECT * FROM bough.messages WHERE namespace = $1) m ON m.n = t.parent
+    LEFT JOIN LATERAL (
+        SELECT * FROM bough.messages p WHERE p.namespace = $1 AND p.n = m.parent OFFSET 0
+    ) p ON true
     WHERE back.place < 3
 )
-SELECT t.context_tokens, m.weight
+SELECT t.context_tokens, m.weight, m.summary
 FROM back
 JOIN (SELECT * FROM bough.turns WHERE namespace = $1) t ON t.n = back.turn
 JOIN (SELECT * FROM bough.messages WHERE namespace = $1) m ON m.n = t.last

@@ -153,14 +153,16 @@ def system(loop: ChatLoop, words: str) -> None:
 
 
 def compact(loop: ChatLoop, words: str) -> None:
-    from bough.agent.compaction import Summarizer
+    from bough.agent.compaction import Summarizer, context_window
 
-    keep = number(words) if words else loop.agent.compaction.keep_turns
+    agent = loop.agent
+    keep = number(words) if words else agent.compaction.keep_turns
+    budget = None if words else agent.budget or context_window(agent.provider)
     aside("Summarizing…")
-    summarize = Summarizer(loop.agent.provider)
-    made = loop.session.compact(summarize, keep)
+    summarize = Summarizer(agent.provider)
+    made = loop.session.compact(summarize, keep, budget=budget)
     done = f"Summarized in {made}{token_counts(summarize.spent)}; /history still has everything."
-    aside(done if made else f"There are no more than {keep} turns.")
+    aside(done if made else f"There are no more than {keep or 1} turns.")
 
 
 def title(loop: ChatLoop, words: str) -> None:
