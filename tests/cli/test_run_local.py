@@ -26,7 +26,7 @@ def test_the_embedded_model_answers_and_remembers(sh: Shell, weights_cache: Path
 def test_without_its_weights_everything_says_what_to_type(sh: Shell, tmp_path: Path) -> None:
     cache = {"BOUGH_CACHE": str(tmp_path / "nothing")}
     status = sh("local", "status", **cache)
-    assert "cannot answer yet" in status.out
+    assert "cannot run" in status.out
     assert "bough local install" in status.err
     asked = sh("run", "-m", "local", "hello", **cache)
     assert asked.status == PROVIDER_STATUSES["not_found"]
