@@ -1,9 +1,9 @@
 """The raw contestant: the same rows written directly through apsw.
 
 It uses bough's pragmas and the tables that bough began with, a row for each message and one for each of its blocks,
-and stores what bough stores (messages, blocks, turns, the session's head), but with the content in the row as it is: no
-compression, no hashing, no leases, no errors translated. Its rows are prepared before the clock starts, and what it
-reads stays plain tuples.
+and stores what bough stores (messages, blocks, turns, the session's head, the change), but with the content in the row
+as it is: no compression, no hashing, no leases, no errors translated. Its rows are prepared before the clock starts,
+and what it reads stays plain tuples.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ INSERT INTO turns (n, session, parent, last, status, started_at, finished_at) VA
 MOVE_HEAD = """
 UPDATE sessions SET head = ?, revision = revision + 1, updated_at = ?,
                     activity = (SELECT max(activity) + 1 FROM sessions) WHERE n = ?"""
+CHANGES = "CREATE TABLE changes (n INTEGER PRIMARY KEY, at INTEGER, kind TEXT, session TEXT, message TEXT) STRICT"
+INSERT_CHANGE = "INSERT INTO changes (at, kind, session, message) VALUES (?, 'added', ?, ?)"
 PATH = """
 WITH RECURSIVE walk (n) AS (
     SELECT head FROM sessions WHERE key = ?
@@ -65,7 +67,7 @@ class Raw:
         self.connection.execute(PRAGMAS).fetchall()
         self.connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)  # as bough does: a plan is made once
         if not self.connection.pragma("user_version"):
-            self.connection.execute(first_schema())
+            self.connection.execute(first_schema() + CHANGES)
             self.connection.pragma("user_version", 1)
 
     def session(self, key: str, head: int | None = None) -> None:
@@ -108,6 +110,7 @@ class Raw:
         last = first + len(turn) - 1
         run(INSERT_TURN, (first, session, head, last, now, now))
         run(MOVE_HEAD, (last, now, session))
+        run(INSERT_CHANGE, (now, key, short_id(last)))
 
     def path(self, key: str, last: int = -1) -> list[Row]:
         return self.connection.execute(PATH, (key, last)).fetchall()

@@ -42,6 +42,9 @@ MOVE_HEAD = """
 UPDATE bough.sessions SET head = $2, revision = revision + 1, updated_at = $3,
        activity = (SELECT max(activity) + 1 FROM bough.sessions WHERE namespace = $1)
 WHERE namespace = $1 AND n = $4"""
+INSERT_CHANGE = """
+INSERT INTO bough.changes (namespace, n, at, kind, session, message)
+SELECT $1, coalesce(max(n), 0) + 1, $2, 'added', $3, $4 FROM bough.changes WHERE namespace = $1"""
 PATH = """
 WITH RECURSIVE walk (n) AS (
     SELECT head FROM bough.sessions WHERE namespace = $1 AND key = $2
@@ -102,6 +105,7 @@ class RawServer:
         )
         self._run(INSERT_TURN, first, session, head, last, now)
         self._run(MOVE_HEAD, last, now, session)
+        self._run(INSERT_CHANGE, now, key, short_id(last))
 
     def _run(self, statement: str, *params: Any) -> psycopg.Cursor[Row]:
         return self.connection.execute(statement, (NAMESPACE, *params))

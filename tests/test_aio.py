@@ -17,7 +17,7 @@ from bough import Session, Store, Turn, aio, assistant, user
 
 def test_every_verb_is_there() -> None:
     for sync, facade in ((Store, aio.AsyncStore), (Session, aio.AsyncSession), (Turn, aio.AsyncTurn)):
-        inside = {"write", "prepare", "load", "load_path", "end_with"}
+        inside = {"write", "prepare", "load", "load_path", "follower", "end_with"}
         names = {name for name in vars(sync) if not name.startswith("_")} - inside
         assert names <= set(dir(facade)), f"{facade.__name__} lacks {names - set(dir(facade))}"
 

@@ -51,6 +51,20 @@ def test_the_code_of_the_hooks_page_runs(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "My key is [redacted: aws-key]." in done.stdout
+    assert "created" in done.stdout
+
+
+def test_the_code_of_the_changes_page_runs(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", code(ROOT / "docs" / "changes.md")],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "added cli:default" in done.stdout
+    assert "created cli:fork" in done.stdout
 
 
 def test_the_code_of_the_agents_page_runs(tmp_path: Path) -> None:

@@ -6,13 +6,13 @@ __version__ = "0.1.0"
 _MODULE_OF = {
     name: module
     for module, names in {
-        "errors": "Ambiguous BoughError Busy ConfigError Conflict Corrupt FormatError Full ImporterError Invalid "
-        "NotFound ProviderError Refused SchemaTooNew StorageError ToolError",
+        "errors": "Ambiguous BoughError Busy ConfigError Conflict Corrupt CursorExpired FormatError Full "
+        "ImporterError Invalid NotFound ProviderError Refused SchemaTooNew StorageError ToolError",
         "engines": "connect",
         "model.blocks": "Block Media Other Text Thinking ToolCall ToolResult tool_call",
         "model.keys": "cli_key delegate_key discord_key parse_key telegram_key",
         "model.messages": "Message Save assistant system tool_result user",
-        "model.nodes": "Finding Headline Hit Node SessionInfo Size TrashEntry TurnInfo",
+        "model.nodes": "Change Finding Headline Hit Node SessionInfo Size TrashEntry TurnInfo",
         "model.tree": "Tree",
         "model.usage": "Totals Usage",
         "model.values": "asdict replace",

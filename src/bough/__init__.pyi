@@ -23,6 +23,9 @@ from bough.errors import (
     Corrupt as Corrupt,
 )
 from bough.errors import (
+    CursorExpired as CursorExpired,
+)
+from bough.errors import (
     FormatError as FormatError,
 )
 from bough.errors import (
@@ -108,6 +111,9 @@ from bough.model.messages import (
 )
 from bough.model.messages import (
     user as user,
+)
+from bough.model.nodes import (
+    Change as Change,
 )
 from bough.model.nodes import (
     Finding as Finding,

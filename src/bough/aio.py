@@ -8,6 +8,7 @@ awaited without a call: `await session.head`.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial, update_wrapper
@@ -16,16 +17,17 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from bough import engines
 from bough.errors import Busy
-from bough.model import Message, SessionInfo, Status, TurnInfo
+from bough.model import Change, Message, SessionInfo, Status, TurnInfo
 from bough.recorder import Item, Kept, save_dialog
 from bough.session import WAIT, Session
-from bough.storage import leases
+from bough.storage import changes, leases
 from bough.store import PAGE, Store
 from bough.turn import Turn
 
 if TYPE_CHECKING:
     from typing import Self
 
+    from bough.model.times import Span
     from bough.storage.copy import Copied
 
 P = ParamSpec("P")
@@ -178,6 +180,23 @@ class AsyncStore(_Facade):
     list_turns = stream(Store.list_turns)
     list_names = stream(Store.list_names)
     content = stream(Store.content, at_once=1)
+    cursor = hop(Store.cursor)
+    changes = hop(Store.changes)
+
+    async def watch(self, after: int | None = None, *, timeout: Span | None = None) -> AsyncIterator[Change]:
+        """The changes after a cursor, or from the first `await` on; as `Store.watch`. Waiting holds no thread."""
+        follower = await self._hop(self.sync.follower, after)
+        seconds = changes.seconds(timeout)
+        last = time.monotonic()
+        while True:
+            if found := await self._hop(follower.poll):
+                for change in found:
+                    yield change
+                last = time.monotonic()
+            elif seconds is not None and time.monotonic() - last >= seconds:
+                return
+            else:
+                await asyncio.sleep(changes.PAUSE)
 
     async def copy_to(self, target: AsyncStore, progress: Callable[[int, int], None] | None = None) -> Copied:
         """Makes another store a copy of this one; as `Store.copy_to`. `progress` is called in a thread."""

@@ -2,6 +2,7 @@
 
     BoughError
     ├── NotFound         no such message, session, turn or trash entry
+    │   └── CursorExpired    the changes after a cursor are not kept any more
     ├── Ambiguous        a prefix that fits more than one id
     ├── Conflict         the session was changed by another writer
     ├── Busy             another writer holds the session or the file
@@ -49,6 +50,12 @@ class NotFound(BoughError):
     """Not found."""
 
     code = "not_found"
+
+
+class CursorExpired(NotFound):
+    """The changes after that cursor are not kept any more; read again, and go on from the newest one."""
+
+    code = "cursor_expired"
 
 
 class Ambiguous(BoughError):

@@ -10,7 +10,7 @@ from bough.codec.digest import chain
 from bough.errors import Busy, Conflict, Invalid, NotFound, Refused
 from bough.model import Json, Message, Node, SessionInfo, Status, Totals, TurnInfo, Usage, ids, keys, user
 from bough.model.values import UNSET, Unset, value
-from bough.storage import leases, lookup, sessions, turns
+from bough.storage import changes, leases, lookup, sessions, turns
 from bough.storage.leases import LEASE, new_owner, register, unregister
 from bough.storage.messages import insert
 from bough.storage.turns import TurnDetails, dialog_size
@@ -226,6 +226,7 @@ class Session:
             entry.parent = head
             saved = insert(db, [entry], now)
             turns.move_head(db, session.n, saved.last, now)
+            changes.add(db, "compacted", now, session.n, saved.last)
             return saved.ids[0]
 
         return self.store.write(add)
@@ -273,6 +274,7 @@ class Session:
             if header is None:
                 return None
             turns.move_head(self.store.db, session.n, header.parent, now)
+            changes.add(self.store.db, "moved", now, session.n, header.parent)
             return lookup.id_of(self.store.db, header.n)
 
         id = self.store.write(work)
@@ -315,6 +317,7 @@ class Session:
             session = leases.unleased(self.store.db, self.key, now)
             target = place(session.head)
             turns.move_head(self.store.db, session.n, target, now)
+            changes.add(self.store.db, "moved", now, session.n, target)
             return lookup.id_of(self.store.db, target)
 
         return self.store.write(move)

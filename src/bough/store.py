@@ -16,6 +16,7 @@ from bough.db.rows import ExternalRow
 from bough.errors import Busy, Corrupt, Invalid, NotFound, Refused
 from bough.model import (
     ROLES,
+    Change,
     ExternalName,
     Finding,
     Headline,
@@ -37,7 +38,8 @@ from bough.model.nodes import STATUSES
 from bough.model.times import micros, span
 from bough.model.tree import Tree, grow
 from bough.session import Session
-from bough.storage import leases, lookup, outline, search, sessions, trash
+from bough.storage import changes, leases, lookup, outline, search, sessions, trash
+from bough.storage.changes import AfterCommit, Follower, Observed, report
 from bough.storage.messages import BeforeSave, Entry, Saved, admit, insert, prepare
 
 if TYPE_CHECKING:
@@ -61,10 +63,14 @@ def now() -> int:
 class Store:
     """A store of conversations. Safe to use from several threads; `with` closes it."""
 
-    def __init__(self, db: Database, clock: Callable[[], int] = now, before_save: BeforeSave | None = None) -> None:
+    def __init__(
+        self, db: Database, clock: Callable[[], int] = now,
+        before_save: BeforeSave | None = None, after_commit: AfterCommit | None = None,
+    ) -> None:  # fmt: skip
         self.db = db
         self.clock = clock
         self.before_save = before_save
+        self.after_commit = after_commit
         self.reads_ahead = False
         """Whether messages are decoded when they are loaded, and not at their first use."""
         if not db.read_only and any(leases.is_abandoned(turn, clock()) for turn in leases.running(db)):
@@ -103,7 +109,9 @@ class Store:
             numbers = lookup.numbers(self.db, wanted)
             for parent, entry in zip(parents, entries, strict=True):
                 entry.parent = None if parent is None else numbers[parent]
-            return insert(self.db, entries, now)
+            saved = insert(self.db, entries, now)
+            changes.add(self.db, "added", now, None, saved.last)
+            return saved
 
         return self.write(insert_all).ids if entries else []
 
@@ -132,7 +140,7 @@ class Store:
         """
 
         def work(now: int) -> None:
-            found = [n for _, n in self.db.rows("numbers", json_list(map(str, ids)))]
+            tops = found = [n for _, n in self.db.rows("numbers", json_list(map(str, ids)))]
             if recursive:
                 found = [n for (n,) in self.db.rows("with_descendants", json_list(found))]
             elif row := self.db.row("first_child", json_list(found)):
@@ -141,6 +149,8 @@ class Store:
                     f"Message {parent!r} has children ({child!r} among them); nothing was deleted. "
                     "Delete it with recursive=True (--cascade) to delete them too."
                 )
+            for n in tops:
+                changes.add(self.db, "deleted", now, None, n)
             trash.delete(self.db, sorted(found), now, f"messages {names(ids)}", keep)
 
         self.write(work)
@@ -203,7 +213,13 @@ class Store:
 
     def label(self, id: str, text: str | None) -> None:
         """Puts a label on a message, or takes it off with None. Raises `NotFound`."""
-        self.write(lambda _: self.db.run("set_label", column(text), lookup.number(self.db, id)))
+
+        def work(now: int) -> None:
+            number = lookup.number(self.db, id)
+            self.db.run("set_label", column(text), number)
+            changes.add(self.db, "labelled", now, None, number)
+
+        self.write(work)
 
     def find_id(self, prefix: str) -> str | None:
         """The id that begins like this, or None. Raises `Ambiguous` when several do."""
@@ -227,7 +243,7 @@ class Store:
         found = []
         for finding, mend in findings(self.db, self.load, self.clock(), progress):
             if repair and mend is not None:
-                self.write(lambda _, mend=mend: mend())  # type: ignore[misc]
+                self._repair(mend)
                 finding = Finding(finding.code, finding.subject, finding.detail, True)
             found.append(finding)
         return found
@@ -242,7 +258,9 @@ class Store:
         """
         from bough.storage.copy import copy
 
-        return copy(self.db, target.db, target.clock(), progress)
+        copied = copy(self.db, target.db, target.clock(), progress)
+        target.write(lambda now: changes.add(target.db, "copied", now))
+        return copied
 
     def content(self, id: str, position: int = 0, chunk: int = 65_536) -> Iterator[bytes]:
         """The content of one block, as bytes, a piece at a time: for what is too large to hold in memory."""
@@ -360,10 +378,11 @@ class Store:
     def name_externally(self, kind: str, value: str, *, message: str | None = None, session: str | None = None) -> None:
         """Remembers what others call a message or a session. A name that is known already stays as it is."""
 
-        def work(_: int) -> None:
+        def work(now: int) -> None:
             number = None if message is None else lookup.number(self.db, message)
             owner = None if session is None else leases.session_state(self.db, session).n
             self.db.run("insert_external", kind, column(value), number, owner)
+            changes.add(self.db, "named", now, owner, number)
 
         self.write(work)
 
@@ -481,7 +500,14 @@ class Store:
         Raises `Invalid` for a negative span.
         """
         older = span(older_than, "older_than")
-        return self.write(lambda now: trash.purge(self.db, now - older + 1))
+
+        def work(now: int) -> int:
+            count = trash.purge(self.db, now - older + 1)
+            if count:
+                changes.add(self.db, "purged", now)
+            return count
+
+        return self.write(work)
 
     def clean(self, older_than: Span, dry_run: bool = True) -> list[SessionInfo]:
         """The sessions not used for this long (seconds or a timedelta).
@@ -516,10 +542,57 @@ class Store:
         """Writes a consistent copy to a new file, while others go on writing. Raises `Refused` if the file exists."""
         self.db.backup(target)
 
+    # Changes --------------------------------------------------------------------------------------------------------
+
+    def cursor(self) -> int:
+        """The cursor after the newest change; 0 in a store that never changed."""
+        return changes.newest(self.db)
+
+    def changes(self, after: int | None = None, limit: int | None = None) -> list[Change]:
+        """What was changed after a cursor, by any process, in the order of the commits; all that is kept without one.
+
+        A cursor is valid for as long as the changes after it are kept: the last 50,000 are, at least. Raises
+        `CursorExpired` for an older one, and for one of another store.
+        """
+        return changes.after(self.db, after, limit)
+
+    def watch(self, after: int | None = None, *, timeout: Span | None = None) -> Iterator[Change]:
+        """The changes after a cursor, or from now on, as they come, within a tenth of a second, by any process.
+
+        It waits for the next one for ever, or ends when there is none for `timeout` seconds. Raises `CursorExpired` as
+        `changes` does, and `Refused` when the store is closed meanwhile.
+        """
+        return changes.watch(self.follower(after), changes.seconds(timeout))
+
     # For the modules of the store -----------------------------------------------------------------------------------
 
+    def follower(self, after: int | None) -> Follower:
+        """What `watch` polls. Raises `CursorExpired`."""
+        changes.check(after)
+        if after is not None:
+            changes.check_kept(self.db, after)
+        return Follower(self.db, self.cursor() if after is None else after)
+
+    def _repair(self, mend: Callable[[], None]) -> None:
+        def work(now: int) -> None:
+            mend()
+            changes.add(self.db, "repaired", now)
+
+        self.write(work)
+
     def write(self, work: Callable[[int], T], wait: float = 0.0) -> T:
-        """Does work in one transaction, with one `now` for all of it. While it raises `Busy` it is tried again."""
+        """Does work in one transaction, with one `now` for all of it. While it raises `Busy` it is tried again.
+
+        The hook `after_commit` is called with what was changed.
+        """
+        if self.after_commit is None:
+            return self._write(work, wait)
+        observed = Observed(self.db, work)
+        result = self._write(observed, wait)
+        report(self.after_commit, observed.changes)
+        return result
+
+    def _write(self, work: Callable[[int], T], wait: float) -> T:
         pauses = leases.patience(wait)
         while True:
             try:

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 import bough
-from bough import Invalid, Message, Refused, Save, Text, assistant, user
+from bough import Change, Invalid, Message, Refused, Save, Text, assistant, user
 from bough.model.imported import Archive, Conversation, ImportedMessage
 from bough.model.values import replace
 from bough.redact import Redactor
+from tests.contract.awaited import Awaited
 
 SECRET = "ghp_aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6"
 CLEAN = "[redacted: github-token]"
@@ -177,3 +178,65 @@ def test_what_the_provider_sent_is_redacted_too(connect: Callable[..., Any]) -> 
         with store.session("cli:a").turn("ask") as opened:
             opened.add({"object": "chat.completion", "id": SECRET, "choices": [{"index": 0, "message": reply}]})
         assert SECRET not in repr(list(store.list_messages()))
+
+
+def test_after_commit_is_told_what_is_durable_by_then(connect: Callable[..., Any], anywhere: dict[str, Any]) -> None:
+    told: list[list[Change]] = []
+    stored: list[list[Change]] = []
+
+    def hook(made: list[Change]) -> None:
+        told.append(made)
+        with bough.connect(**anywhere) as other:
+            stored.append(other.changes(made[0].cursor - 1))
+
+    with connect(after_commit=hook) as store:
+        session = store.session("cli:a")
+        _, last = session.save_turn([user("ask"), assistant("reply")])
+        session.path()
+        archived = session.new()
+        assert [[(one.kind, one.session, one.message_id) for one in made] for made in told] == [
+            [("created", "cli:a", None)],
+            [("added", "cli:a", last)],
+            [("created", archived.key, last), ("moved", "cli:a", None)],
+        ]
+        assert stored == told
+
+
+def test_after_commit_is_not_called_for_what_was_refused(connect: Callable[..., Any]) -> None:
+    told: list[list[Change]] = []
+    with connect(after_commit=told.append) as store:
+        session = store.session("cli:a")
+        told.clear()
+        with pytest.raises(Invalid):
+            session.save_turn([user("no reply")])
+        assert told == []
+
+
+def test_an_exception_of_after_commit_is_logged_and_no_write_fails(
+    connect: Callable[..., Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(_: list[Change]) -> None:
+        raise ZeroDivisionError
+
+    with connect(after_commit=broken) as store:
+        store.save_messages([Save(user("ask"))])
+        assert texts(store) == ["ask"]
+        with store.session("cli:a").turn("ask") as opened:
+            opened.add(assistant("reply"))
+        assert [turn.status for turn in store.turns()] == ["complete"]
+    assert {record.message for record in caplog.records if record.name == "bough"} == {
+        "after_commit failed; the changes that it was called for are stored."
+    }
+
+
+def test_after_commit_may_read_and_write_the_store(connect: Callable[..., Any]) -> None:
+    opened: list[Any] = []
+
+    def hook(made: list[Change]) -> None:
+        if made[0].kind == "added":
+            opened[0].label(made[0].message_id, "seen")
+
+    with connect(after_commit=hook) as store:
+        opened.append(store.sync if isinstance(store, Awaited) else store)
+        (id_,) = store.save_messages([Save(user("ask"))])
+        assert store.get_messages([id_])[0].label == "seen"

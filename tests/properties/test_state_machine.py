@@ -89,7 +89,7 @@ class StoreMachine(RuleBasedStateMachine):
 
         `names` gives the ids that the store chose; the model must use them up.
         """
-        trial = self.model.copy()
+        trial, cursor = self.model.copy(), self.store.cursor()
         try:
             result = real()
         except BoughError as refusal:
@@ -101,6 +101,8 @@ class StoreMachine(RuleBasedStateMachine):
         given = iter(names(result))
         model(trial, given)
         assert list(given) == [], "the store made more than it should"
+        same = replace(trial, uses=self.model.uses) == self.model
+        assert same or self.store.cursor() > cursor, "a change was not recorded"
         self.model = trial
         return result
 

@@ -75,6 +75,9 @@ class Database(Protocol):
         Work that the engine has certainly rolled back, as after a deadlock, is run again.
         """
 
+    def version(self) -> object:
+        """A value that differs after any commit of anyone. Cheap: it is asked for many times a second."""
+
     def reading(self) -> AbstractContextManager[None]:
         """A read transaction: all statements in it see the same state."""
 

@@ -70,3 +70,10 @@ WHERE f.words @@ CAST(?1 AS tsquery) AND {search_filters} ORDER BY f.message DES
 SELECT f.message FROM search f JOIN messages m ON m.n = f.message
 WHERE f.words @@ CAST(?1 AS tsquery) AND {search_filters}
 ORDER BY ts_rank(f.words, CAST(?1 AS tsquery)) DESC, f.message DESC LIMIT ?8 OFFSET ?9
+
+-- Changes ------------------------------------------------------------------------------------------------------------
+
+-- name: insert_change
+INSERT INTO changes (n, at, kind, session, message)
+SELECT coalesce(max(n), 0) + 1, ?, ?, (SELECT key FROM sessions WHERE n = ?), (SELECT id FROM messages WHERE n = ?)
+FROM changes

@@ -622,3 +622,17 @@ WITH RECURSIVE walk (hit, n) AS (
     SELECT walk.hit, m.parent FROM walk CROSS JOIN messages m ON m.n = walk.n WHERE m.parent < walk.n
 )
 SELECT walk.hit, m.id FROM walk JOIN messages m ON m.n = walk.n ORDER BY walk.hit, m.n
+
+-- Changes ------------------------------------------------------------------------------------------------------------
+
+-- name: changes
+SELECT n, at, kind, session, message FROM changes WHERE n > ? ORDER BY n LIMIT ?
+
+-- name: newest_change
+SELECT max(n) FROM changes
+
+-- name: kept_changes
+SELECT (SELECT min(n) FROM changes), (SELECT max(n) FROM changes)
+
+-- name: prune_changes
+DELETE FROM changes WHERE n <= (SELECT max(n) FROM changes) - ?

@@ -47,3 +47,8 @@ WHERE f.search MATCH ?1 AND {search_filters} ORDER BY f.rowid DESC LIMIT ?8 OFFS
 -- name: search_ranked
 SELECT f.rowid FROM search f CROSS JOIN messages m ON m.n = f.rowid
 WHERE f.search MATCH ?1 AND {search_filters} ORDER BY f.rank LIMIT ?8 OFFSET ?9
+
+-- name: insert_change
+-- Its number is the highest one plus one, which SQLite finds by itself.
+INSERT INTO changes (at, kind, session, message)
+VALUES (?, ?, (SELECT key FROM sessions WHERE n = ?), (SELECT id FROM messages WHERE n = ?))

@@ -18,7 +18,7 @@ from bough.model import ExternalName, Node, SessionInfo, TurnInfo
 from bough.model.ids import is_id, is_plain
 from bough.model.imported import Conversation, ImportResult, Outcome, Record, Skipped
 from bough.model.values import replace
-from bough.storage import leases, lookup
+from bough.storage import changes, leases, lookup
 from bough.storage.messages import Entry, insert, next_number
 
 SOURCE = "bough"
@@ -78,12 +78,13 @@ class ArchiveIngestion:
                 self.known += 1
         self.sessions += sum(isinstance(record, SessionInfo) for record in records)
 
-    def finish(self, now: int) -> ImportResult:  # noqa: ARG002
+    def finish(self, now: int) -> ImportResult:
         """Links the sessions of subagents to the sessions that delegated them."""
         for session, parent, message in self._links:
             owner = self._session(parent)
             if owner:
                 self.db.run("link_session", owner, self._number(message), session)
+        changes.add(self.db, "imported", now)
         return self.preview_result()
 
     def preview_result(self) -> ImportResult:
@@ -153,7 +154,8 @@ class ArchiveIngestion:
 
     def _insert(self, entries: list[Entry], names: dict[str, int], now: int) -> None:
         if entries:
-            insert(self.db, entries, now)
+            saved = insert(self.db, entries, now)
+            changes.add(self.db, "added", now, None, saved.last)
         self.db.run_many("give_external", [(SOURCE, column(name), n, None) for name, n in names.items()])
         self.added += len(entries)
 

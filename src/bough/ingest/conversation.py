@@ -18,7 +18,7 @@ from bough.ingest.turns import ImportedTurns
 from bough.model.imported import Conversation, ImportedMessage, ImportResult, Outcome, Skipped
 from bough.model.keys import subagent_label
 from bough.model.values import mutable, replace
-from bough.storage import lookup, trash, turns
+from bough.storage import changes, lookup, trash, turns
 from bough.storage.messages import Entry, insert, next_number
 
 
@@ -114,6 +114,8 @@ class ConversationIngestion:
             self.db, self.conversation, self.find, self.last, self._all_skipped, self.again, now
         )
         status: Outcome = "new" if made or self._made_session else "grown" if self.added else "known"
+        if status != "known":
+            changes.add(self.db, "imported", now, lookup.session_number(self.db, main))
         return self._result(status, main, elsewhere)
 
     def _result(self, status: Outcome, session: str | None = None, elsewhere: str | None = None) -> ImportResult:
@@ -138,9 +140,11 @@ class ConversationIngestion:
             self._take(batch, imported, entries.get(imported.id), now)
         if not batch.entries:
             return
-        insert(self.db, batch.entries, now)
+        saved = insert(self.db, batch.entries, now)
         self._give_names(batch.names)
-        self._own_turns(now).write(now)
+        own = self._own_turns(now)
+        own.write(now)
+        changes.add(self.db, "added", now, own.session, saved.last)
         for before, whole in batch.grown:
             self._replace(before, whole, now)
         self.added += len(batch.entries)
@@ -253,6 +257,7 @@ class ConversationIngestion:
         """Replaces a shorter message, which nothing follows, by the whole one."""
         for session, _ in self.db.rows("sessions_at", json_list([before]), None):
             turns.move_head(self.db, session, whole, now)
+            changes.add(self.db, "moved", now, session, whole)
         self.db.run("rename_externals", whole, before)
         trash.delete(self.db, [before], now, "outgrown", keep=False)
 

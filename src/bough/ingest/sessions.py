@@ -11,7 +11,7 @@ from bough.ingest.turns import plain
 from bough.model import Json, ids, keys
 from bough.model.imported import Conversation, Head, Skipped
 from bough.model.values import value
-from bough.storage import leases, lookup, sessions, turns
+from bough.storage import changes, leases, lookup, sessions, turns
 from bough.storage.rows import ExternalTarget
 from bough.storage.sessions import Description
 
@@ -124,6 +124,7 @@ def _key_of(db: Database, kind: str, source: SourceSession) -> str | None:
 
 def _move(db: Database, conversation: Conversation, session: int, at: int | None, now: int) -> None:
     turns.move_head(db, session, at, now)
+    changes.add(db, "moved", now, session, at)
     header = lookup.header(db, at)
     updated = conversation.updated_at or (header.created_at if header else now)
     created = conversation.created_at or updated

@@ -17,6 +17,8 @@ from bough.model.blocks import (
 )
 from bough.model.messages import ROLES, Message, Role, Save, assistant, system, tool_result, user
 from bough.model.nodes import (
+    Change,
+    ChangeKind,
     ExternalName,
     Finding,
     Headline,
@@ -34,6 +36,8 @@ from bough.model.usage import Totals, Usage
 __all__ = [
     "ROLES",
     "Block",
+    "Change",
+    "ChangeKind",
     "ExternalName",
     "Finding",
     "Headline",

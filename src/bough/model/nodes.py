@@ -18,6 +18,27 @@ if TYPE_CHECKING:
 
 Kind: TypeAlias = Literal["message", "summary"]
 
+ChangeKind: TypeAlias = Literal[
+    "opened",  # a turn was opened or resumed; the message is its first one
+    "added",  # messages were added; the message is the last of them
+    "sketched",  # more of a reply has come that is still being written; the message is the first one of its turn
+    "ended",  # a turn ended, as its status says; the message is its first one
+    "compacted",  # a summary was added
+    "moved",  # a session stands elsewhere; the message is where, None before the first
+    "created",  # a session was made
+    "updated",  # title, directory, agent, model or other data of a session
+    "cleared",  # a session was emptied
+    "labelled",  # a message got a label, or lost it
+    "named",  # a message or a session got an external name
+    "deleted",  # a session, or a message with what followed it
+    "restored",  # out of the trash; the message is the first one
+    "purged",  # the trash lost entries for good
+    "imported",  # a conversation or an archive was imported
+    "repaired",  # by verify
+    "copied",  # another store was copied here
+]
+"""What a change did. Later versions may add kinds."""
+
 Status: TypeAlias = Literal["running", "complete", "interrupted", "failed"]
 
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -213,6 +234,20 @@ class Size:
     turns: int
     trashed: int
     """Entries in the trash."""
+
+
+@value
+class Change:
+    """One change of a store."""
+
+    cursor: int
+    """Its number in the order of changes: `store.changes(after=cursor)` goes on after it."""
+    kind: ChangeKind
+    session: str | None
+    """The key that the session had."""
+    message_id: str | None
+    at: int
+    """Microseconds since 1970, UTC."""
 
 
 @value

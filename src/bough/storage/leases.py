@@ -18,7 +18,7 @@ from bough.db import Database, Row
 from bough.errors import Busy, Conflict, NotFound
 from bough.model.ids import mint
 from bough.model.values import value
-from bough.storage import partial
+from bough.storage import changes, partial
 from bough.storage.messages import InsertPoint, insert_point_of
 from bough.storage.rows import RunningTurn
 
@@ -133,6 +133,7 @@ def interrupt_abandoned(db: Database, turn: RunningTurn, now: int) -> None:
     """Ends a turn whose writer went away."""
     partial.settle(db, turn.n, now)
     db.run("end_turn", "interrupted", "The writer went away.", now, turn.n)
+    changes.add(db, "ended", now, turn.session, turn.n)
     if turn.lease_turn == turn.n:
         db.run("drop_lease", turn.session)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bough.db import Database
 from bough.model import Message
 from bough.model.values import replace
-from bough.storage import lookup
+from bough.storage import changes, lookup
 from bough.storage.leases import SessionState, find_session_state, unleased
 from bough.storage.messages import Entry, insert
 from bough.storage.turns import TurnDetails, insert_turn, move_head
@@ -59,6 +59,7 @@ def record(db: Database, key: str, entries: list[Entry], digests: list[bytes], p
         saved += added.ids
     if head is not None and head != session.head:
         move_head(db, session.n, head, now)
+    changes.add(db, "added", now, session.n, anchor)
     return saved
 
 
@@ -92,6 +93,7 @@ def _move_to(db: Database, session: SessionState, known: list[int], messages: Se
     if session.head is not None and target in lookup.ancestors(db, session.head):
         return
     move_head(db, session.n, target, now)
+    changes.add(db, "moved", now, session.n, target)
 
 
 def _last_reply(known: list[int], messages: Sequence[Message]) -> int | None:

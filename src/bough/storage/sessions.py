@@ -9,7 +9,7 @@ from bough.db import Database, Value
 from bough.errors import Conflict
 from bough.model import Json, SessionInfo, ids, keys
 from bough.model.values import value
-from bough.storage import leases, lookup, trash, turns
+from bough.storage import changes, leases, lookup, trash, turns
 
 
 @value
@@ -45,6 +45,7 @@ def make_or_update(db: Database, key: str, given: Description, now: int) -> int:
         return insert(db, key, given, now, parent=parent)
     if not given.is_empty:
         db.run("update_session", *given.columns, now, number)
+        changes.add(db, "updated", now, number)
     return number
 
 
@@ -59,7 +60,9 @@ def insert(
         agent or parsed.agent, model, extra, now, now,
     )  # fmt: skip
     assert row is not None
-    return int(*row)
+    (number,) = row
+    changes.add(db, "created", now, number, head)
+    return int(number)
 
 
 def fork(db: Database, at: str, key: str | None, title: str | None, source: str | None, now: int) -> str:
@@ -90,6 +93,7 @@ def delete(db: Database, key: str, now: int, keep: bool) -> None:
     members = family(db, key)
     for member in members:
         leases.unleased(db, member.key, now)
+        changes.add(db, "deleted", now, member.n)
     doomed = reached_only_by(db, members)
     trash.delete(db, doomed, now, f"session {key}", keep, [member.n for member in members])
 
@@ -98,6 +102,8 @@ def clear(db: Database, key: str, now: int) -> None:
     """Empties a session; the messages that no other session reaches go to the trash. Raises `Busy`."""
     session = leases.unleased(db, key, now)
     doomed = reached_only_by(db, [session])
+    if doomed or session.head is not None:
+        changes.add(db, "cleared", now, session.n)
     trash.delete(db, doomed, now, f"clear {key}", emptied=session.n)
 
 
@@ -109,6 +115,7 @@ def new(db: Database, key: str, title: str | None, now: int) -> str | None:
     session = leases.unleased(db, key, now)
     archived = fork(db, head, None, title, key, now)
     turns.move_head(db, session.n, None, now)
+    changes.add(db, "moved", now, session.n)
     return archived
 
 
@@ -116,8 +123,11 @@ def delegate(db: Database, parent: str, child: str, agent: str, message: str | N
     """Creates the session of a delegate, linked to the session and the message that delegate to it."""
     number = None if message is None else lookup.number(db, message)
     owner = leases.session_state(db, parent).n
-    session = lookup.session_number(db, child) or insert(db, child, Description(agent=agent), now)
+    known = lookup.session_number(db, child)
+    session = known or insert(db, child, Description(agent=agent), now)
     db.run("link_session", owner, number, session)
+    if known:
+        changes.add(db, "updated", now, known)
 
 
 def family(db: Database, key: str) -> list[leases.SessionState]:

@@ -14,7 +14,7 @@ from bough.db import Database
 from bough.db.rows import BlockRow, ExternalRow, MessageRow, SessionRow, TurnRow
 from bough.errors import Conflict, Corrupt, NotFound, Refused
 from bough.model import TrashEntry, ids
-from bough.storage import blobs, leases, lookup, search, turns
+from bough.storage import blobs, changes, leases, lookup, search, turns
 from bough.storage.messages import taken
 from bough.storage.rows import RunningTurn, TrashContent
 from bough.storage.trash_payload import CutTurn, Deleted, MovedHead, pack, unpack
@@ -96,6 +96,11 @@ def restore(db: Database, name: str, now: int) -> list[str]:
     db.run_many("restore_external", deleted.externals)
     for session in deleted.sessions:
         _restore_session(db, session)
+    first = deleted.messages[0].n if deleted.messages else None
+    for session in deleted.sessions:
+        changes.add(db, "restored", now, session.n, first)
+    if not deleted.sessions:
+        changes.add(db, "restored", now, None, first)
     for turn, before, after in deleted.cut:
         span = lookup.span(db, turn)
         if span and span.last == after and span.status != "running":
@@ -158,6 +163,8 @@ def _move_heads(
             above = () if session == emptied else lookup.ancestors(db, head)
             survivor = next((n for n in above if n not in doomed), None)
             turns.move_head(db, session, survivor, now)
+            if session != emptied:
+                changes.add(db, "moved", now, session, survivor)
             moved.append(MovedHead(session, head, survivor))
     return moved
 
@@ -198,6 +205,7 @@ def _move_back(db: Database, move: MovedHead, now: int) -> None:
     # Not if somebody has moved it since, or is about to.
     if session and session.head == move.after and session.lease_turn is None and lookup.header(db, move.before):
         turns.move_head(db, session.n, move.before, now)
+        changes.add(db, "moved", now, session.n, move.before)
 
 
 def _head_of(db: Database, session: SessionRow) -> int | None:

@@ -17,7 +17,7 @@ from bough.db.rows import TurnRow
 from bough.errors import Conflict, Invalid, NotFound, Refused
 from bough.model import Json, Status, Usage
 from bough.model.values import mutable
-from bough.storage import leases, lookup, partial
+from bough.storage import changes, leases, lookup, partial
 from bough.storage.leases import SessionState, check_owner, unleased
 from bough.storage.messages import Entry, Saved, ids_for, insert
 
@@ -120,6 +120,7 @@ def open_turn(
     n, (id,) = saved.first, saved.ids
     insert_turn(db, session, n, n, "running", details, idempotency_key, now, None)
     leases.take(db, session.n, n, owner, now, lease)
+    changes.add(db, "opened", now, session.n, n)
     return OpenTurn(n, id, session.n, session.head, n, owner, details)
 
 
@@ -139,6 +140,7 @@ def reopen(db: Database, key: str, turn: int, owner: str, lease: float, now: int
         )
     db.run("reopen_turn", turn)
     leases.take(db, session.n, turn, owner, now, lease)
+    changes.add(db, "opened", now, session.n, turn)
     return opened
 
 
@@ -150,6 +152,7 @@ def extend(db: Database, turn: OpenTurn, entries: list[Entry], p: TurnDetails, n
         entries[0].parent = turn.last
         db.run("drop_sketch", turn.n)
         saved = insert(db, entries, now, turn.n)
+        changes.add(db, "added", now, turn.session, saved.last)
     u = p.usage
     db.run(
         "extend_turn", saved.last, p.model, p.provider, p.request_id,
@@ -179,6 +182,7 @@ def finish(db: Database, turn: OpenTurn, status: Status, error: str | None, now:
     if status == "complete":
         move_head(db, turn.session, turn.last, now, newest=newest == 1)
     db.run("drop_lease", turn.session)
+    changes.add(db, "ended", now, turn.session, turn.n)
     return status, error
 
 
@@ -187,6 +191,7 @@ def sketch(db: Database, turn: OpenTurn, reply: Entry, now: int, lease: float) -
     check_owner(db, turn.session, turn.id, turn.owner)
     partial.keep(db, turn.n, reply)
     leases.take(db, turn.session, turn.n, turn.owner, now, lease)
+    changes.add(db, "sketched", now, turn.session, turn.n)
 
 
 # A whole turn at once -----------------------------------------------------------------------------------------------
@@ -218,6 +223,7 @@ def save_turn(
     first, last = saved.first, saved.last
     insert_turn(db, session, first, last, "complete", details, idempotency_key, now, now)
     move_head(db, session.n, last, now, session.newest)
+    changes.add(db, "added", now, session.n, last)
     return saved.ids
 
 

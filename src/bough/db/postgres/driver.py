@@ -164,6 +164,10 @@ class PostgreSQL:
             raise unknown
         return False
 
+    def version(self) -> int | None:
+        ((newest,),) = self.rows("newest_change")
+        return newest  # type: ignore[no-any-return]
+
     @contextmanager
     def reading(self) -> Iterator[None]:
         if self._current() is not None:

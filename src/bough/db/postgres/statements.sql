@@ -1272,6 +1272,28 @@ FROM walk
 JOIN (SELECT * FROM bough.messages WHERE namespace = $1) m ON m.n = walk.n
 ORDER BY walk.hit, m.n
 
+-- name: changes
+SELECT n, at, kind, session, message
+FROM (SELECT * FROM bough.changes WHERE namespace = $1) changes
+WHERE n > $2
+ORDER BY n LIMIT $3
+
+-- name: newest_change
+SELECT max(n) FROM (SELECT * FROM bough.changes WHERE namespace = $1) changes
+
+-- name: kept_changes
+SELECT (
+    SELECT min(n) FROM (SELECT * FROM bough.changes WHERE namespace = $1) changes
+), (
+    SELECT max(n) FROM (SELECT * FROM bough.changes WHERE namespace = $1) changes
+)
+
+-- name: prune_changes
+DELETE
+FROM bough.changes AS changes
+WHERE changes.namespace = $1 AND (n <= (SELECT max(n) FROM (SELECT * FROM bough.changes WHERE namespace = $1) changes) -
+    $2)
+
 -- name: path
 WITH wanted (n, blocks) AS (
     WITH RECURSIVE wanted (n, blocks, parent) AS (
@@ -1436,3 +1458,12 @@ WHERE f.words @@ CAST($2 AS tsquery) AND (m.role = $3 OR $3 IS NULL) AND (m.labe
     ON true WHERE m.parent < walk.n) SELECT n FROM walk) OR m.turn IN (SELECT t.n FROM (SELECT * FROM bough.turns WHERE
     namespace = $1) t JOIN (SELECT * FROM bough.sessions WHERE namespace = $1) s ON s.n = t.session WHERE s.key = $8))
 ORDER BY ts_rank(f.words, CAST($2 AS tsquery)) DESC, f.message DESC LIMIT $9 OFFSET $10
+
+-- name: insert_change
+INSERT INTO bough.changes (namespace, n, at, kind, session, message)
+SELECT $1, coalesce(max(n), 0) + 1, $2, $3, (
+    SELECT key FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE n = $4
+), (
+    SELECT id FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages WHERE n = $5
+)
+FROM (SELECT * FROM bough.changes WHERE namespace = $1) changes

@@ -58,6 +58,8 @@ class SQLite:
         self._inherited: apsw.Connection | None = None
         """A connection inherited through a process fork in the middle of a transaction: never used, never closed."""
         self._closed = self._mutex_held = False
+        self._commits = 0
+        """Of this object; opening the file again counts too."""
         self._open()
         fork_safety.register(self)
 
@@ -128,6 +130,7 @@ class SQLite:
                 self._log.rewrite_if_doubtful()
                 done = work()
                 connection.execute("COMMIT")
+                self._commits += 1
                 return done
             finally:
                 roll_back(connection)  # after an error of the work or the commit, or Ctrl+C
@@ -136,6 +139,13 @@ class SQLite:
             return self._queue.run(whole)
         except DRIVER as error:
             raise translate(self.path, error) from None
+
+    def version(self) -> tuple[int, int]:
+        # The pragma counts the commits of other connections, from when this one was opened.
+        with self._mutex, translate_errors(self.path):
+            connection = self._connection or self._use()
+            ((others,),) = connection.execute("PRAGMA data_version")
+            return self._commits, others
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -290,6 +300,7 @@ class SQLite:
                 # Two processes must not create or migrate one file at the same time.
                 self._connection = self._queue.run(self._open_for_writing)
         self._identity = identity(self.path)
+        self._commits += 1
         return self._connection
 
     def connect(self) -> apsw.Connection:
