@@ -152,6 +152,7 @@ class AsyncStore(_Facade):
     headlines = hop(Store.headlines)
     size = hop(Store.size)
     label = hop(Store.label)
+    labels = hop(Store.labels)
     find_id = hop(Store.find_id)
     find_ids = hop(Store.find_ids)
     verify = hop(Store.verify)

@@ -123,14 +123,20 @@ class Store:
             full = lookup.ids_of(self.db, numbers.values())
         return [found[full[numbers[id]]] for id in ids]
 
-    def list_messages(self, offset: int = 0, limit: int | None = None, ascending: bool = False) -> Iterator[Node]:
+    def list_messages(
+        self, offset: int = 0, limit: int | None = None, ascending: bool = False, *, label: str | None = None
+    ) -> Iterator[Node]:
         """Every message, the newest first, or the oldest with `ascending`. A few are in memory at a time.
 
-        Raises `Invalid` for a negative `offset` or `limit`.
+        With `label`, only those with this label. Raises `Invalid` for a negative `offset` or `limit`.
         """
         at_least("offset", offset, 0)
         at_least("limit", limit, 0)
-        return self._pages(offset, EVERYTHING if limit is None else limit, ascending)
+        count = EVERYTHING if limit is None else limit
+        if label is None:
+            return self._pages("page_up" if ascending else "page_down", (), offset, count)
+        statement = "labelled_up" if ascending else "labelled_down"
+        return self._pages(statement, (column(label),), offset, count)
 
     def delete_messages(self, ids: Sequence[str], recursive: bool = False, *, keep: bool = True) -> None:
         """Deletes messages, with all that follows them if `recursive`. An id that is not there is not an error.
@@ -221,6 +227,13 @@ class Store:
 
         self.write(work)
 
+    def labels(self, *, subagents: bool = True) -> dict[str, int]:
+        """The labels, and the number of messages with each, the most frequent first.
+
+        Without `subagents`, the labels that their runs put on what they add are left out.
+        """
+        return {codec.uncolumn(label) or "": count for label, count in self.db.rows("labels", int(subagents))}
+
     def find_id(self, prefix: str) -> str | None:
         """The id that begins like this, or None. Raises `Ambiguous` when several do."""
         with self.db.reading():
@@ -297,21 +310,23 @@ class Store:
         channel: str | None = None,
         directory: str | None = None,
         parent: str | None = None,
+        label: str | None = None,
         delegates: bool = True,
         limit: int | None = None,
         before: int | None = None,
     ) -> list[SessionInfo]:
         """The sessions, the most recently used first. `before` is the `cursor` of the last one already seen.
 
-        Without `delegates`, those in which a subagent works are left out, whoever called it. Raises `NotFound` for an
-        unknown parent, and `Invalid` for a negative `limit`.
+        Without `delegates`, those in which a subagent works are left out, whoever called it. With `label`, only those
+        on whose path a message has this label. Raises `NotFound` for an unknown parent, and `Invalid` for a negative
+        `limit`.
         """
         at_least("limit", limit, 0)
         lookup.check_session(self.db, parent)
         rows = self.db.rows(
             "sessions",
             EVERYTHING if before is None else before,
-            channel, column(directory), parent, int(delegates),
+            channel, column(directory), parent, int(delegates), column(label),
             EVERYTHING if limit is None else limit,
         )  # fmt: skip
         return codec.session_infos(rows)
@@ -625,12 +640,13 @@ class Store:
             del rows  # what nobody needs any more should not be looked at
         return path
 
-    def _pages(self, offset: int, limit: int, ascending: bool) -> Iterator[Node]:
+    def _pages(self, statement: str, labels: Sequence[str | None], offset: int, limit: int) -> Iterator[Node]:
         # No transaction is open between two pages: a reader that pauses must not keep the WAL from being emptied.
+        ascending = statement.endswith("up")
         at = 0 if ascending else EVERYTHING
         while limit > 0:
             with self.db.reading():
-                rows = self.db.rows("page_up" if ascending else "page_down", at, min(limit, PAGE), offset)
+                rows = self.db.rows(statement, *labels, at, min(limit, PAGE), offset)
                 page = self.load(rows)
             if not page:
                 return

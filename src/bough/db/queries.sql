@@ -108,6 +108,18 @@ WITH wanted (n, blocks) AS (SELECT n, blocks FROM messages WHERE n < ? ORDER BY 
 WITH wanted (n, blocks) AS (SELECT n, blocks FROM messages WHERE n > ? ORDER BY n LIMIT ? OFFSET ?)
 {load} {oldest_first}
 
+-- name: labelled_down
+WITH wanted (n, blocks) AS (SELECT n, blocks FROM messages WHERE label = ? AND n < ? ORDER BY n DESC LIMIT ? OFFSET ?)
+{load} {newest_first}
+
+-- name: labelled_up
+WITH wanted (n, blocks) AS (SELECT n, blocks FROM messages WHERE label = ? AND n > ? ORDER BY n LIMIT ? OFFSET ?)
+{load} {oldest_first}
+
+-- name: labels
+SELECT label, count(*) FROM messages WHERE label IS NOT NULL AND (? = 1 OR label NOT LIKE 'subagent:%')
+GROUP BY label ORDER BY count(*) DESC, label
+
 -- name: children
 WITH wanted (n, blocks) AS (SELECT c.n, c.blocks FROM {given} p CROSS JOIN messages c ON {is_child})
 {load} ORDER BY 1, position
@@ -293,7 +305,13 @@ SELECT head, activity = (SELECT max(activity) FROM sessions) FROM sessions WHERE
 {session} WHERE s.activity < ?1 AND (s.channel = ?2 OR ?2 IS NULL) AND (s.directory = ?3 OR ?3 IS NULL)
   AND (?4 IS NULL OR s.parent = (SELECT n FROM sessions WHERE key = ?4))
   AND (?5 = 1 OR (s.parent IS NULL AND s.channel IS DISTINCT FROM 'subagent'))
-ORDER BY s.activity DESC LIMIT ?6
+  AND (?6 IS NULL OR s.head IN (
+      WITH RECURSIVE below (n) AS (
+          SELECT n FROM messages WHERE label = ?6
+          UNION SELECT c.n FROM below p CROSS JOIN messages c ON {is_child} WHERE c.n > p.n
+      )
+      SELECT n FROM below))
+ORDER BY s.activity DESC LIMIT ?7
 
 -- name: sessions_at
 SELECT n, head FROM sessions WHERE head IN (SELECT value FROM json_each(?)) OR n = ?

@@ -18,3 +18,10 @@ def test_sessions_are_listed_and_filtered(kept: Shell, ids: dict[str, str]) -> N
     assert kept("sessions", "--here").err == "No sessions found.\n"
     assert kept("sessions", "-n", "1").err == "There are more; --all shows them, -n N shows N.\n"
     assert kept("sessions", "--limit", "1", "--all").err == ""
+
+
+def test_sessions_are_listed_by_label(kept: Shell, ids: dict[str, str]) -> None:
+    assert "No sessions found" in kept("sessions", "--label", "topic").err
+    kept("label", ids["capital"], "topic")
+    listed = json.loads(kept("sessions", "--label", "topic", "--json").out)
+    assert [info["session"] for info in listed] == ["cli:notes"]

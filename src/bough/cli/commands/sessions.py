@@ -28,19 +28,20 @@ from bough.store import Store
 @click.option("--channel", metavar="NAME", help="Only of this channel: cli, discord, telegram …")
 @click.option("--here", is_flag=True, help="Only of this directory.")
 @click.option("--of", "parent", metavar="SESSION", help="Sessions of subagents that worked for this session.")
+@click.option("--label", metavar="TEXT", help="Only with a message that has this label.")
 @click.option("--subagents", is_flag=True, help="Include sessions of subagents.")
 @json_option
 @store_options
 @click.pass_obj
 def command(
     locator: Locator, limit: int, everything: bool, channel: str | None, here: bool, parent: str | None,
-    subagents: bool, as_json: bool,
+    label: str | None, subagents: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """List sessions, the most recently used first."""
     with locator.existing() as store:
         found = store.sessions(
             channel=channel, directory=os.getcwd() if here else None, parent=session_key(store, parent),
-            delegates=subagents or parent is not None, limit=None if everything else limit + 1,
+            label=label, delegates=subagents or parent is not None, limit=None if everything else limit + 1,
         )  # fmt: skip
         chosen = found if everything else found[:limit]
         if as_json:

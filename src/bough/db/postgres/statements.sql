@@ -193,6 +193,83 @@ LEFT JOIN LATERAL (
 ) y ON true
 ORDER BY 1, position
 
+-- name: labelled_down
+WITH wanted (n, blocks) AS (
+    SELECT n, blocks
+    FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages
+    WHERE label = $2 AND n < $3
+    ORDER BY n DESC LIMIT $4 OFFSET $5
+)
+SELECT m.n, m.id, m.parent, m.turn, m.role, m.kind, m.covers, m.label, m.error, m.digest, m.envelope, m.created_at,
+    m.weight, m.blocks, 0 AS position, CAST(NULL AS integer) AS inside, m.type, m.modality, m.mime, m.call_id, m.name,
+    m.content, m.packed, m.extra, m.raw, x.encoding, y.bytes
+FROM wanted
+JOIN LATERAL (
+    SELECT * FROM bough.messages m WHERE m.namespace = $1 AND m.n = wanted.n OFFSET 0
+) m ON true
+LEFT JOIN LATERAL (
+    SELECT * FROM bough.blobs x WHERE x.namespace = $1 AND x.n = m.blob OFFSET 0
+) x ON true
+LEFT JOIN LATERAL (
+    SELECT * FROM bough.blob_bytes y WHERE y.namespace = $1 AND y.n = m.blob OFFSET 0
+) y ON true
+UNION ALL
+SELECT b.message, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, b.position, b.inside,
+    b.type, b.modality, b.mime, b.call_id, b.name, b.content, b.packed, b.extra, b.raw, x.encoding, y.bytes
+FROM wanted
+JOIN LATERAL (
+    SELECT * FROM bough.blocks b WHERE b.namespace = $1 AND b.message = wanted.n AND wanted.blocks > 0 OFFSET 0
+) b ON true
+LEFT JOIN LATERAL (
+    SELECT * FROM bough.blobs x WHERE x.namespace = $1 AND x.n = b.blob OFFSET 0
+) x ON true
+LEFT JOIN LATERAL (
+    SELECT * FROM bough.blob_bytes y WHERE y.namespace = $1 AND y.n = b.blob OFFSET 0
+) y ON true
+ORDER BY 1 DESC, position
+
+-- name: labelled_up
+WITH wanted (n, blocks) AS (
+    SELECT n, blocks
+    FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages
+    WHERE label = $2 AND n > $3
+    ORDER BY n LIMIT $4 OFFSET $5
+)
+SELECT m.n, m.id, m.parent, m.turn, m.role, m.kind, m.covers, m.label, m.error, m.digest, m.envelope, m.created_at,
+    m.weight, m.blocks, 0 AS position, CAST(NULL AS integer) AS inside, m.type, m.modality, m.mime, m.call_id, m.name,
+    m.content, m.packed, m.extra, m.raw, x.encoding, y.bytes
+FROM wanted
+JOIN LATERAL (
+    SELECT * FROM bough.messages m WHERE m.namespace = $1 AND m.n = wanted.n OFFSET 0
+) m ON true
+LEFT JOIN LATERAL (
+    SELECT * FROM bough.blobs x WHERE x.namespace = $1 AND x.n = m.blob OFFSET 0
+) x ON true
+LEFT JOIN LATERAL (
+    SELECT * FROM bough.blob_bytes y WHERE y.namespace = $1 AND y.n = m.blob OFFSET 0
+) y ON true
+UNION ALL
+SELECT b.message, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, b.position, b.inside,
+    b.type, b.modality, b.mime, b.call_id, b.name, b.content, b.packed, b.extra, b.raw, x.encoding, y.bytes
+FROM wanted
+JOIN LATERAL (
+    SELECT * FROM bough.blocks b WHERE b.namespace = $1 AND b.message = wanted.n AND wanted.blocks > 0 OFFSET 0
+) b ON true
+LEFT JOIN LATERAL (
+    SELECT * FROM bough.blobs x WHERE x.namespace = $1 AND x.n = b.blob OFFSET 0
+) x ON true
+LEFT JOIN LATERAL (
+    SELECT * FROM bough.blob_bytes y WHERE y.namespace = $1 AND y.n = b.blob OFFSET 0
+) y ON true
+ORDER BY 1, position
+
+-- name: labels
+SELECT label, count(*)
+FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages
+WHERE label IS NOT NULL AND ($2 = 1 OR label NOT LIKE 'subagent:%')
+GROUP BY label
+ORDER BY count(*) DESC, label
+
 -- name: children
 WITH wanted (n, blocks) AS (
     SELECT c.n, c.blocks
@@ -657,8 +734,11 @@ LEFT JOIN LATERAL (
 ) c ON true
 WHERE s.activity < $2 AND (s.channel = $3 OR $3 IS NULL) AND (s.directory = $4 OR $4 IS NULL) AND (CAST($5 AS text) IS
     NULL OR s.parent = (SELECT n FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE key = $5)) AND
-    ($6 = 1 OR (s.parent IS NULL AND s.channel IS DISTINCT FROM 'subagent'))
-ORDER BY s.activity DESC LIMIT $7
+    ($6 = 1 OR (s.parent IS NULL AND s.channel IS DISTINCT FROM 'subagent')) AND (CAST($7 AS text) IS NULL OR s.head IN
+    ( WITH RECURSIVE below (n) AS ( SELECT n FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages WHERE
+    label = $7 UNION SELECT c.n FROM below p JOIN LATERAL (SELECT * FROM bough.messages c WHERE c.namespace = $1 AND
+    c.parent = p.n OFFSET 0) c ON true WHERE c.n > p.n ) SELECT n FROM below))
+ORDER BY s.activity DESC LIMIT $8
 
 -- name: sessions_at
 SELECT n, head
