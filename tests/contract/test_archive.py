@@ -153,6 +153,14 @@ def test_a_dry_run_counts_and_writes_nothing(origin: Store, store: Store, tmp_pa
     assert everything(store) == ([], [], [], [])
 
 
+def test_an_archive_in_which_messages_call_their_turn_turn_is_read(origin: Store, store: Store, tmp_path: Path) -> None:
+    path = exported(origin, tmp_path / "all.jsonl")
+    assert not any("role" in one and "turn" in one for one in map(json.loads, path.read_text().splitlines()))
+    path.write_text(path.read_text().replace('"turn_id": ', '"turn": '))
+    import_archive(store, path)
+    assert everything(store) == everything(origin)
+
+
 def test_lines_that_make_no_sense_are_skipped(origin: Store, store: Store, tmp_path: Path) -> None:
     path = exported(origin, tmp_path / "all.jsonl")
     odd = ['{"session": {"key": 7}}', '{"turn": {"id": "a", "last_id": "a", "status": "odd"}}', '{"name": []}', "{torn",

@@ -1,7 +1,7 @@
 """bough's own format: one JSON object per message, without loss.
 
 A message is `{"role", "blocks", "error"?, "envelope"?}`; a node adds `{"id", "parent", "time", "label"?,
-"turn"?, "kind"?, "covers"?}`. Bytes are base64. `dumps` and `loads` convert such objects to and from lines of text.
+"turn_id"?, "kind"?, "covers"?}`. Bytes are base64. `dumps` and `loads` convert such objects to and from lines of text.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def loads(text: str) -> list[Json]:
 def encode_node(node: Node) -> dict[str, Json]:
     """Encode a node: its message, id, parent, time and the rest."""
     place = {"id": node.id, "parent": node.parent_id, "time": node.created_at}
-    rest = {"label": node.label, "turn": node.turn_id, "covers": node.covers}
+    rest = {"label": node.label, "turn_id": node.turn_id, "covers": node.covers}
     if node.kind != "message":
         rest["kind"] = node.kind
     return {**place, **_present(rest), **encode_message(node.message)}
@@ -108,7 +108,7 @@ def decode_node(item: Json, where: str = "line 1") -> Node:
         time,
         decode_message(item, where),
         label=text_or_none(item.get("label")),
-        turn_id=text_or_none(item.get("turn")),
+        turn_id=text_or_none(item.get("turn_id", item.get("turn"))),  # archives used to call it "turn"
         kind=kind,
         covers=text_or_none(item.get("covers")),
     )
