@@ -246,15 +246,19 @@ class Store:
         """The newest ids that begin like this, the newest first: what a shell offers to complete."""
         return [id for (id,) in self.db.rows("newest_by_prefix", check_id(prefix), prefix + AFTER_ALL, limit)]
 
-    def verify(self, repair: bool = False, progress: Progress | None = None) -> list[Finding]:
+    def verify(
+        self, repair: bool = False, progress: Progress | None = None, *, unreachable: bool = False
+    ) -> list[Finding]:
         """Everything that is wrong with the store: damaged, missing, dangling. `repair` mends what is safe to mend.
 
-        `progress` is told, from time to time, how many messages of how many have been looked at.
+        With `unreachable`, also every message that no session, label, pin or external name reaches; `save_messages`
+        leaves such messages on purpose, so that `repair` does not touch them. `progress` is told, from time to time,
+        how many messages of how many have been looked at.
         """
         from bough.storage.verify import findings
 
         found = []
-        for finding, mend in findings(self.db, self.load, self.clock(), progress):
+        for finding, mend in findings(self.db, self.load, self.clock(), progress, unreachable):
             if repair and mend is not None:
                 self._repair(mend)
                 finding = Finding(finding.code, finding.subject, finding.detail, True)

@@ -15,6 +15,7 @@ from bough import (
     Message,
     Node,
     Refused,
+    Save,
     Session,
     Store,
     assistant,
@@ -241,3 +242,47 @@ def test_a_turn_that_grew_while_it_was_summarised_has_no_summary(store: Store) -
         running.compact(grows, keep_turns=1)
     running.complete()
     assert summaries(session) == []
+
+
+@pytest.mark.parametrize("afresh", [False, True])
+@pytest.mark.parametrize("rewound", [False, True])
+def test_18_a_summary_goes_when_no_session_reaches_it_any_more(store: Store, afresh: bool, rewound: bool) -> None:
+    session = store.session("s")
+    for number in range(4):
+        session.save_turn(turn(number, 50))
+        session.compact(Summarizer(), keep_turns=1)
+        if rewound:
+            session.rewind(to=messages(session)[-1].id)
+    if afresh:
+        session.new()
+        session.save_turn(turn(9, 50))
+    assert store.verify(unreachable=True) == []
+    for info in store.sessions():
+        store.delete_session(info.key)
+        assert store.verify(unreachable=True) == []
+    assert (store.size().messages, store.sessions()) == (0, [])
+
+
+def test_18_a_summary_stays_with_the_session_that_reaches_it(store: Store) -> None:
+    session = fill(store.session("s"), 3, 50)
+    session.compact(Summarizer(), keep_turns=1)
+    other = session.fork()
+    before = other.path()
+    store.delete_session("s")
+    assert other.path() == before
+    store.restore("s")
+    store.delete_session(other.key)
+    assert session.path() == before
+
+
+def test_verify_names_what_nothing_reaches_when_asked(store: Store) -> None:
+    root, left, right = store.save_messages([
+        first := Save(user("root")), Save(assistant("left"), first), Save(assistant("right"), first)
+    ])  # fmt: skip
+    assert store.verify() == []
+    found = store.verify(unreachable=True)
+    assert [(finding.code, finding.subject) for finding in found] == [("unreachable", id) for id in (root, left, right)]
+    store.label(left, "kept")
+    assert [finding.subject for finding in store.verify(unreachable=True)] == [right]
+    store.fork(right)
+    assert store.verify(unreachable=True, repair=True) == []

@@ -671,6 +671,9 @@ class Model:
         own: set[str] = set()
         for name in family:
             own |= self.reached_by(name)
+        for place in self.in_order():
+            if place.kind == "summary" and place.turn is None and place.parent in own:
+                own.add(place.id)  # it belongs to no turn, and goes with what it follows
         others: set[str] = set()
         for name in self.names.values():
             if name.number not in numbers:

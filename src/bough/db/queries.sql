@@ -440,6 +440,10 @@ CROSS JOIN messages c ON {is_child} WHERE c.n NOT IN (SELECT value FROM json_eac
 -- name: children_of_any
 SELECT p.n, c.n FROM (SELECT value AS n FROM json_each(?)) p CROSS JOIN messages c ON {is_child}
 
+-- name: summaries_after
+SELECT c.n FROM (SELECT value AS n FROM json_each(?)) p CROSS JOIN messages c ON {is_child}
+WHERE c.kind = 'summary' AND c.turn IS NULL
+
 -- name: sessions_of_messages
 SELECT m.n, s.n FROM messages m JOIN turns t ON t.n = m.turn JOIN sessions s ON s.n = t.session
 WHERE m.n IN (SELECT value FROM json_each(?))
@@ -551,6 +555,20 @@ SELECT b.message, b.position FROM blocks b WHERE NOT EXISTS (SELECT 1 FROM messa
 
 -- name: delete_homeless_blocks
 DELETE FROM blocks WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.n = blocks.message)
+
+-- name: unreachable
+-- The messages that no session stands at or has added, no label, pin or external name is on, and that come before none
+-- of these.
+WITH RECURSIVE reached (n) AS (
+    SELECT head FROM sessions WHERE head IS NOT NULL
+    UNION SELECT m.n FROM messages m JOIN turns t ON t.n = m.turn JOIN sessions s ON s.n = t.session
+    UNION SELECT n FROM messages WHERE label IS NOT NULL
+    UNION SELECT message FROM pins
+    UNION SELECT message FROM external_ids WHERE message IS NOT NULL
+    UNION SELECT m.parent FROM reached CROSS JOIN messages m ON m.n = reached.n WHERE m.parent IS NOT NULL
+)
+SELECT m.n, m.id, m.parent, m.kind IS NOT DISTINCT FROM 'summary' AND m.turn IS NULL FROM messages m
+WHERE m.n NOT IN (SELECT n FROM reached) ORDER BY m.n
 
 -- name: missing_blocks
 SELECT m.id, m.blocks, (SELECT count(*) FROM blocks b WHERE b.message = m.n) FROM messages m

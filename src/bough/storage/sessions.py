@@ -149,6 +149,7 @@ def reached_only_by(db: Database, sessions: Sequence[leases.SessionState]) -> li
         own |= {n for (n,) in db.rows("steps_of_session", session.n)}
         if session.head is not None:
             own |= set(lookup.ancestors(db, session.head))
+    own |= summaries_after(db, own)
     everything = json_list(own)
     needed = {at for n, at in db.rows("sessions_at", everything, None) if n not in members}
     needed |= {n for n, session in db.rows("sessions_of_messages", everything) if session not in members}
@@ -158,6 +159,15 @@ def reached_only_by(db: Database, sessions: Sequence[leases.SessionState]) -> li
         if n not in kept:
             kept |= set(lookup.ancestors(db, n))
     return sorted(own - kept)
+
+
+def summaries_after(db: Database, messages: set[int]) -> set[int]:
+    """The summaries that follow these messages and belong to no turn; one may follow another."""
+    found: set[int] = set()
+    latest = messages
+    while latest := {n for (n,) in db.rows("summaries_after", json_list(latest))} - messages - found:
+        found |= latest
+    return found
 
 
 def passing(db: Database, n: int) -> list[SessionInfo]:

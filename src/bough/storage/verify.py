@@ -24,8 +24,12 @@ Found: TypeAlias = tuple[Finding, Callable[[], None] | None]
 PAGE = 1000
 
 
-def findings(db: Database, load: Load, now: int, progress: Progress | None = None) -> Iterator[Found]:
+def findings(
+    db: Database, load: Load, now: int, progress: Progress | None = None, unreachable: bool = False
+) -> Iterator[Found]:
     """The findings, each with its repair, or None if there is no safe one.
+
+    With `unreachable`, the messages that nothing reaches are among them.
 
     `progress` is told, page by page, how many of the messages have been looked at.
     """
@@ -36,6 +40,7 @@ def findings(db: Database, load: Load, now: int, progress: Progress | None = Non
         ("blobs", _blobs(db)),
         ("sessions", _sessions(db)),
         ("turns", _turns(db, now)),
+        ("unreachable", _unreachable(db) if unreachable else ()),
     ):
         try:
             yield from part
@@ -142,6 +147,15 @@ def _sessions(db: Database) -> Iterator[Found]:
             turns.move_head(db, n, last, 0)
 
         yield Finding("dangling_head", key, "it stands at a message that is not in the store"), stand
+
+
+def _unreachable(db: Database) -> Iterator[Found]:
+    found: set[int] = set()
+    for n, id_, parent, is_loose_summary in db.rows("unreachable"):
+        if is_loose_summary and parent is not None and parent not in found:
+            continue  # it goes with the session that reaches the message before it
+        found.add(n)
+        yield Finding("unreachable", id_, "no session, label, pin or external name reaches it"), None
 
 
 def _turns(db: Database, now: int) -> Iterator[Found]:

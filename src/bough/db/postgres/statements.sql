@@ -984,6 +984,14 @@ JOIN LATERAL (
     SELECT * FROM bough.messages c WHERE c.namespace = $1 AND c.parent = p.n OFFSET 0
 ) c ON true
 
+-- name: summaries_after
+SELECT c.n
+FROM (SELECT value AS n FROM unnest(CAST($2 AS bigint[])) wanted (value)) p
+JOIN LATERAL (
+    SELECT * FROM bough.messages c WHERE c.namespace = $1 AND c.parent = p.n OFFSET 0
+) c ON true
+WHERE c.kind = 'summary' AND c.turn IS NULL
+
 -- name: sessions_of_messages
 SELECT m.n, s.n
 FROM (SELECT * FROM bough.messages WHERE namespace = $1) m
@@ -1168,6 +1176,40 @@ DELETE
 FROM bough.blocks AS blocks
 WHERE blocks.namespace = $1 AND (NOT EXISTS (SELECT 1 FROM (SELECT * FROM bough.messages WHERE namespace = $1) m WHERE
     m.n = blocks.message OFFSET 0))
+
+-- name: unreachable
+WITH RECURSIVE reached (n) AS (
+    SELECT head
+    FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
+    WHERE head IS NOT NULL
+    UNION
+    SELECT m.n
+    FROM (SELECT * FROM bough.messages WHERE namespace = $1) m
+    JOIN (SELECT * FROM bough.turns WHERE namespace = $1) t ON t.n = m.turn
+    JOIN (SELECT * FROM bough.sessions WHERE namespace = $1) s ON s.n = t.session
+    UNION
+    SELECT n
+    FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages
+    WHERE label IS NOT NULL
+    UNION
+    SELECT message
+    FROM (SELECT * FROM bough.pins WHERE namespace = $1) pins
+    UNION
+    SELECT message
+    FROM (SELECT * FROM bough.external_ids WHERE namespace = $1) external_ids
+    WHERE message IS NOT NULL
+    UNION
+    SELECT m.parent
+    FROM reached
+    JOIN LATERAL (
+        SELECT * FROM bough.messages m WHERE m.namespace = $1 AND m.n = reached.n OFFSET 0
+    ) m ON true
+    WHERE m.parent IS NOT NULL
+)
+SELECT m.n, m.id, m.parent, m.kind IS NOT DISTINCT FROM 'summary' AND m.turn IS NULL
+FROM (SELECT * FROM bough.messages WHERE namespace = $1) m
+WHERE m.n NOT IN (SELECT n FROM reached)
+ORDER BY m.n
 
 -- name: missing_blocks
 SELECT m.id, m.blocks, (
