@@ -528,15 +528,15 @@ class Store:
 
         return self.write(work)
 
-    def clean(self, older_than: Span, dry_run: bool = True) -> list[SessionInfo]:
-        """The sessions not used for this long (seconds or a timedelta).
+    def clean(self, older_than: Span, dry_run: bool = True, *, channel: str | None = None) -> list[SessionInfo]:
+        """The sessions, of all channels or of one, not used for this long (seconds or a timedelta).
 
         They go to the trash only if `dry_run` is False. Raises `Invalid` for a negative span.
         """
         older = span(older_than, "older_than")
 
         def work(now: int) -> list[SessionInfo]:
-            idle = sessions.idle(self.db, now - older, now)
+            idle = sessions.idle(self.db, now - older, channel, now)
             for info in idle if not dry_run else ():
                 sessions.delete(self.db, info.key, now, keep=True)
             return idle

@@ -153,6 +153,18 @@ def test_purge_takes_only_what_is_old_enough(connect: Callable[..., Any]) -> Non
         store.restore(young[0])
 
 
+def test_clean_takes_the_sessions_of_one_channel(connect: Callable[..., Any]) -> None:
+    now = [10**15]
+    with connect(clock=lambda: now[0]) as store:
+        for key in ("cli:a", "telegram:7", "plain"):
+            talk(store.session(key), "a")
+        now[0] += 86_400_000_000
+        assert [info.key for info in store.clean(60, channel="telegram")] == ["telegram:7"]
+        assert store.clean(60, dry_run=False, channel="discord") == []
+        assert [info.key for info in store.clean(60, dry_run=False, channel="cli")] == ["cli:a"]
+        assert [info.key for info in store.clean(60)] == ["telegram:7", "plain"]
+
+
 def test_clean_announces_before_it_removes_and_removes_to_the_trash(connect: Callable[..., Any]) -> None:
     now = [10**15]
     with connect(clock=lambda: now[0]) as store:

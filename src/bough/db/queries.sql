@@ -317,7 +317,7 @@ ORDER BY s.activity DESC LIMIT ?7
 SELECT n, head FROM sessions WHERE head IN (SELECT value FROM json_each(?)) OR n = ?
 
 -- name: idle_sessions
-SELECT key FROM sessions WHERE updated_at < ? AND parent IS NULL ORDER BY activity
+SELECT key FROM sessions WHERE updated_at < ?1 AND parent IS NULL AND (channel = ?2 OR ?2 IS NULL) ORDER BY activity
 
 -- name: child_sessions
 SELECT n, key FROM sessions WHERE parent = ? ORDER BY n

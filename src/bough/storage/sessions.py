@@ -177,10 +177,10 @@ def passing(db: Database, n: int) -> list[SessionInfo]:
     return sorted(session_infos(filter(None, rows)), key=lambda info: -info.cursor)
 
 
-def idle(db: Database, before: int, now: int) -> list[SessionInfo]:
-    """The sessions last used before a time, unless they or their delegates are in a turn."""
+def idle(db: Database, before: int, channel: str | None, now: int) -> list[SessionInfo]:
+    """The sessions (of one channel) last used before a time, unless they or their delegates are in a turn."""
     found = []
-    for (key,) in db.rows("idle_sessions", before):
+    for (key,) in db.rows("idle_sessions", before, channel):
         info = find(db, key)
         if info and not any(leases.is_leased(member, now) for member in family(db, key)):
             found.append(info)

@@ -95,3 +95,10 @@ def test_ctrl_c_ends_a_question_without_a_traceback(kept: Shell) -> None:
     child.close()
     assert child.exitstatus == 130
     assert "Traceback" not in str(child.before)
+
+
+def test_only_the_sessions_of_a_channel_are_cleaned(kept: Shell) -> None:
+    assert kept("clean", "-d", "0", "--channel", "irc").err.startswith("No conversation has been unused")
+    found = json.loads(kept("clean", "-d", "0", "--channel", "telegram", "--json", "--yes").out)
+    assert [one["session"] for one in found] == ["telegram:42"]
+    assert kept("clean", "--trash", "--channel", "telegram").status == 2

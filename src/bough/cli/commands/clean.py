@@ -27,6 +27,7 @@ from bough.store import Store
 )
 @click.option("--older-than", metavar="SPAN", help="The minimum age: 12h, 2w. Default: 30d, or as configured.")
 @click.option("-d", "--days", metavar="N", type=click.FloatRange(min=0), help="Like --older-than, in days.")
+@click.option("--channel", metavar="NAME", help="Only sessions of this channel: cli, discord, telegram …")
 @click.option("--trash", is_flag=True, help="Permanently delete trash entries of this age.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
@@ -34,8 +35,9 @@ from bough.store import Store
 @store_options
 @click.pass_obj
 def command(
-    locator: Locator, older_than: str | None, days: float | None, trash: bool, dry_run: bool, yes: bool, as_json: bool
-) -> None:
+    locator: Locator, older_than: str | None, days: float | None, channel: str | None, trash: bool, dry_run: bool,
+    yes: bool, as_json: bool,
+) -> None:  # fmt: skip
     """Move conversations that have not been used for 30 days to the trash, after listing them and asking.
 
     A conversation is a session, with the messages that no other session reaches, or a tree without a session.
@@ -44,16 +46,21 @@ def command(
     if older_than is None:
         older_than = f"{locator.settings().get('conversation.max_age_days') if days is None else days:g}d"
     seconds = parse_duration(older_than)
+    if trash and channel is not None:
+        raise click.UsageError("--channel selects conversations; the trash has no channels.")
     with locator.existing() as store:
         if trash:
             purge(store, seconds, older_than, dry_run, yes, as_json)
         else:
-            trash_idle(store, seconds, older_than, dry_run, yes, as_json)
+            trash_idle(store, seconds, channel, older_than, dry_run, yes, as_json)
 
 
-def trash_idle(store: Store, seconds: float, age: str, dry_run: bool, yes: bool, as_json: bool) -> None:
+def trash_idle(
+    store: Store, seconds: float, channel: str | None, age: str, dry_run: bool, yes: bool, as_json: bool
+) -> None:
     """List idle conversations and move them to the trash after a confirmation. Raises `Refused`."""
-    idle, stray = store.clean(seconds, dry_run=True), stray_trees(store, seconds)
+    idle = store.clean(seconds, dry_run=True, channel=channel)
+    stray = stray_trees(store, seconds, channel)
     found = pluralize(len(idle) + len(stray), "conversation")
     if (idle or stray) and not as_json:
         print_lines(session_table(store, idle, stray))
@@ -62,15 +69,17 @@ def trash_idle(store: Store, seconds: float, age: str, dry_run: bool, yes: bool,
         report(idle, stray, as_json, would if idle or stray else f"No conversation has been unused for {age}.")
         return
     confirm(f"Move {found} to the trash?", yes)
-    stray = stray_trees(store, seconds)  # read again: they may have changed during the confirmation
+    stray = stray_trees(store, seconds, channel)  # read again: they may have changed during the confirmation
     store.delete_messages([tree.node.id for tree in stray], recursive=True)
-    removed = store.clean(seconds, dry_run=False)
+    removed = store.clean(seconds, dry_run=False, channel=channel)
     moved = f"{pluralize(len(removed) + len(stray), 'conversation')} moved to the trash."
     report(removed, stray, as_json, f"{moved} To restore one: bough restore NAME")
 
 
-def stray_trees(store: Store, seconds: float) -> list[Tree[Headline]]:
-    """The trees without a session whose newest message is at least `seconds` old."""
+def stray_trees(store: Store, seconds: float, channel: str | None) -> list[Tree[Headline]]:
+    """The trees without a session, and so without a channel, whose newest message is at least `seconds` old."""
+    if channel is not None:
+        return []
     limit = store.clock() - int(seconds * 1_000_000)
     old = [tree for tree in store.outline(limit=None) if tree.newest.created_at < limit]
     return [tree for tree in old if not has_session(store, tree)]

@@ -748,7 +748,7 @@ WHERE head IN (SELECT value FROM unnest(CAST($2 AS bigint[])) wanted (value)) OR
 -- name: idle_sessions
 SELECT key
 FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
-WHERE updated_at < $2 AND parent IS NULL
+WHERE updated_at < $2 AND parent IS NULL AND (channel = $3 OR $3 IS NULL)
 ORDER BY activity
 
 -- name: child_sessions
