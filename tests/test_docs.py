@@ -67,6 +67,18 @@ def test_the_code_of_the_changes_page_runs(tmp_path: Path) -> None:
     assert "created cli:fork" in done.stdout
 
 
+def test_the_code_of_the_costs_page_runs(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", code(ROOT / "docs" / "costs.md")],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "large 5 0.03\nsmall 20 0.001\n" in done.stdout
+
+
 def test_the_code_of_the_agents_page_runs(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", code(ROOT / "docs" / "agents.md")],

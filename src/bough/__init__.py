@@ -14,7 +14,7 @@ _MODULE_OF = {
         "model.messages": "Message Save assistant system tool_result user",
         "model.nodes": "Change Finding Headline Hit Node SessionInfo Size TrashEntry TurnInfo",
         "model.tree": "Tree",
-        "model.usage": "Totals Usage",
+        "model.usage": "ReplyInfo Totals Usage",
         "model.values": "asdict replace",
         "protocols": "MessageDB MessagesDeleter MessagesGetter MessagesLister MessagesSaver get_dialog",
         "recorder": "Kept Recorder",

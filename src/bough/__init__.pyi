@@ -143,6 +143,9 @@ from bough.model.tree import (
     Tree as Tree,
 )
 from bough.model.usage import (
+    ReplyInfo as ReplyInfo,
+)
+from bough.model.usage import (
     Totals as Totals,
 )
 from bough.model.usage import (

@@ -13,11 +13,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Itera
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial, update_wrapper
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
 
 from bough import engines
 from bough.errors import Busy
-from bough.model import Change, Message, SessionInfo, Status, TurnInfo
+from bough.model import Change, Message, SessionInfo, Status, Totals, TurnInfo
 from bough.recorder import Item, Kept, save_dialog
 from bough.session import WAIT, Session
 from bough.storage import changes, leases
@@ -27,8 +27,9 @@ from bough.turn import Turn
 if TYPE_CHECKING:
     from typing import Self
 
-    from bough.model.times import Span
+    from bough.model.times import Span, Time
     from bough.storage.copy import Copied
+    from bough.storage.replies import Group, Pair
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -162,6 +163,7 @@ class AsyncStore(_Facade):
     delete_session = hop(Store.delete_session)
     turns = hop(Store.turns)
     turn_info = hop(Store.turn_info)
+    replies = hop(Store.replies)
     usage = hop(Store.usage)
     find_external = hop(Store.find_external)
     name_externally = hop(Store.name_externally)
@@ -179,6 +181,7 @@ class AsyncStore(_Facade):
     fork = hop_to_session(Store.fork)
     list_messages = stream(Store.list_messages)
     list_turns = stream(Store.list_turns)
+    list_replies = stream(Store.list_replies)
     list_names = stream(Store.list_names)
     content = stream(Store.content, at_once=1)
     cursor = hop(Store.cursor)
@@ -232,13 +235,35 @@ class AsyncSession(_Facade):
     path = hop(Session.path)
     context = hop(Session.context)
     turns = hop(Session.turns)
-    usage = hop(Session.usage)
+    replies = hop(Session.replies)
     update = hop(Session.update)
     move = hop(Session.move)
     rewind = hop(Session.rewind)
     pop = hop(Session.pop)
     clear = hop(Session.clear)
     compact = hop(Session.compact)
+
+    @overload  # `hop` would keep the first of them only
+    async def usage(
+        self, *, by: None = None, since: Time | None = None, until: Time | None = None, delegates: bool = True
+    ) -> Totals: ...
+
+    @overload
+    async def usage(
+        self, *, by: Group | Pair, since: Time | None = None, until: Time | None = None, delegates: bool = True
+    ) -> list[Totals]: ...
+
+    async def usage(
+        self,
+        *,
+        by: Group | Pair | None = None,
+        since: Time | None = None,
+        until: Time | None = None,
+        delegates: bool = True,
+    ) -> Totals | list[Totals]:
+        """Its tokens and cost, with those of the sessions that work for it; as `Session.usage`."""
+        verb: Callable[..., Totals | list[Totals]] = self.sync.usage
+        return await self._hop(verb, by=by, since=since, until=until, delegates=delegates)
 
     save_turn = hop_when_free(Session.save_turn)
     record = hop_when_free(Session.record)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from bough.locations import is_loopback
@@ -10,6 +11,16 @@ from bough.model import Json
 
 FREE = "free"
 """The flavor of models that run in this process."""
+
+
+SELLERS = {
+    "openai.chat": ("openai", "chat"),
+    "openai.responses": ("openai", "responses"),
+    "anthropic": ("anthropic", "default"),
+    "gemini": ("google", "default"),
+    "bedrock": ("aws", "default"),
+}
+"""By format: the provider on the price list that answers in it, and the name of its API there."""
 
 
 def cost(reply: dict[str, Json], base_url: str, flavor: str) -> float | None:
@@ -28,6 +39,35 @@ def cost(reply: dict[str, Json], base_url: str, flavor: str) -> float | None:
         except (LookupError, ValueError):
             continue
     return None
+
+
+def listed_cost(format: str, reply: Json, provider: str | None, usual: str | None) -> float | None:
+    """Cost of a reply of which only the format is known, at the list price of the provider, or of the format's own.
+
+    `usual` is the provider that the format names; another `provider` is looked up by that name.
+    """
+    seller, flavor = SELLERS.get(format, (None, "default"))
+    if provider is not None and provider not in (usual, seller):
+        seller = provider
+    extract = _price_list()
+    if extract is None or seller is None or not isinstance(reply, dict):
+        return None
+    for name in (flavor, "default"):
+        try:
+            return float(extract(reply, provider_id=seller, api_flavor=name).calc_price().total_price)
+        except (LookupError, ValueError):
+            continue
+    return None
+
+
+@cache
+def _price_list() -> Callable[..., Any] | None:
+    """`extract_usage` of the price list, imported when the first reply is priced; None if it is not installed."""
+    try:
+        from genai_prices import extract_usage
+    except ImportError:
+        return None
+    return extract_usage
 
 
 def window_of(model: str) -> int | None:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from bough.codec.digest import chain
 from bough.errors import Busy, Conflict, Invalid, NotFound, Refused
-from bough.model import Json, Message, Node, SessionInfo, Status, Totals, TurnInfo, Usage, ids, keys, user
+from bough.model import Json, Message, Node, ReplyInfo, SessionInfo, Status, Totals, TurnInfo, Usage, ids, keys, user
 from bough.model.values import UNSET, Unset, value
 from bough.storage import changes, leases, lookup, sessions, turns
 from bough.storage.leases import LEASE, new_owner, register, unregister
 from bough.storage.messages import insert
-from bough.storage.turns import TurnDetails, dialog_size
-from bough.turn import Turn, check_keep_turns, summary_entry
+from bough.storage.replies import ReplyDetails, attribute
+from bough.storage.replies import add as add_reply
+from bough.storage.turns import TurnDetails
+from bough.turn import Turn, check_keep_turns, read_turn, summary_entry
 
 if TYPE_CHECKING:
     from bough.context.compaction import Summarize
     from bough.context.fit import Context
+    from bough.model.times import Time
+    from bough.storage.replies import Group, Pair
     from bough.store import Store
 
 WAIT = 10.0
@@ -93,9 +97,33 @@ class Session:
         """Its turns, the newest first, the unfinished ones included."""
         return self.store.turns(self.key, status=status, limit=limit)
 
-    def usage(self) -> Totals:
-        """The tokens and the cost of its turns."""
-        return self.store.usage(self.key)[0]
+    def replies(
+        self, *, since: Time | None = None, until: Time | None = None, limit: int | None = None
+    ) -> list[ReplyInfo]:
+        """The replies of providers in its turns, the newest first; as `Store.replies`."""
+        return self.store.replies(self.key, since=since, until=until, limit=limit)
+
+    @overload
+    def usage(
+        self, *, by: None = None, since: Time | None = None, until: Time | None = None, delegates: bool = True
+    ) -> Totals: ...
+
+    @overload
+    def usage(
+        self, *, by: Group | Pair, since: Time | None = None, until: Time | None = None, delegates: bool = True
+    ) -> list[Totals]: ...
+
+    def usage(
+        self,
+        *,
+        by: Group | Pair | None = None,
+        since: Time | None = None,
+        until: Time | None = None,
+        delegates: bool = True,
+    ) -> Totals | list[Totals]:
+        """Its tokens and cost, with those of the sessions that work for it: one total, or a list; as `Store.usage`."""
+        found = self.store.usage(self.key, by=by, since=since, until=until, delegates=delegates)
+        return found[0] if by is None else found
 
     def update(
         self, *, title: str | None = None, directory: str | None = None, agent: str | None = None,
@@ -146,13 +174,13 @@ class Session:
 
     def save_turn(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[Message | Json],
         *,
         idempotency_key: str | None = None,
         after: str | None = None,
         model: str | None = None,
         provider: str | None = None,
-        usage: Usage | None = None,
+        usage: Usage | Sequence[Usage | None] | None = None,
         request_id: str | None = None,
         instructions: str | None = None,
         metadata: dict[str, Json] | None = None,
@@ -160,17 +188,22 @@ class Session:
     ) -> list[str]:
         """Appends a complete turn in one transaction; the ids of its messages.
 
-        With `after`, only if the session still stands at that message: otherwise `Conflict`. Raises `Busy` when another
-        turn stays open for longer than `wait`, and `Invalid` for a turn that ends with the user's words. With an
-        idempotency key that was saved before it adds nothing, or raises `Conflict` when the messages differ.
+        A provider's reply among the messages is stored whole, as by `Turn.add`. `usage` is that of the turn, or a list
+        with one for each reply. With `after`, only if the session still stands at that message: otherwise `Conflict`.
+        Raises `Busy` when another turn stays open for longer than `wait`, `FormatError` for a reply that no format
+        knows, and `Invalid` for a turn that ends with the user's words or another number of usages than of replies.
+        With an idempotency key that was saved before it adds nothing, or raises `Conflict` when the messages differ.
         """
-        db, entries = self.store.db, self.store.prepare(messages, self.label)
-        details = TurnDetails(model, provider, request_id, instructions=instructions, metadata=metadata or {})
-        if usage is not None:
-            alone = sum(entry.message.role == "assistant" for entry in entries) == 1
-            details.usage, details.context_tokens = usage, dialog_size(usage) if alone else None
+        db = self.store.db
+        spoken, read, around = read_turn(messages, provider)
+        entries = self.store.prepare(spoken, self.label)
+        replies = attribute(spoken, read, ReplyDetails(model, provider, request_id), usage)
+        details = TurnDetails(instructions=instructions, metadata={**around, **(metadata or {})})
+        details.sum_up(replies)
+        if isinstance(usage, Usage) and sum(message.role == "assistant" for message in spoken) > 1:
+            details.context_tokens = None  # the sum over several requests says nothing of the last one's size
         expected = None if after is None else lookup.number(db, after)
-        save = partial(turns.save_turn, db, self.key, entries, self._link(details), idempotency_key, expected)
+        save = partial(turns.save_turn, db, self.key, entries, self._link(details), replies, idempotency_key, expected)
         return self.store.write(save, wait)
 
     def record(self, dialog: Iterable[Message | Node], *, model: str | None = None, wait: float = WAIT) -> list[str]:
@@ -196,6 +229,7 @@ class Session:
         model: str | None = None,
         reserve: int | None = None,
         counter: Callable[[Message], int] | None = None,
+        usage: Callable[[], Usage] | None = None,
     ) -> str | None:
         """Adds a summary of everything but the newest turns; its id, or None when there is nothing to summarise.
 
@@ -205,8 +239,9 @@ class Session:
 
         `summarize` is given the nodes (a former summary first) and returns the summary; if it has an attribute
         `window`, at most that many tokens at a time, the summary so far first. The original stays: the path still has
-        it, a search finds it, a fork may begin before the summary. Raises `Invalid` for a number below one, and
-        `Conflict`, and adds nothing, when the session moved while the summary was being written.
+        it, a search finds it, a fork may begin before the summary. `usage` is called when the summary is written: what
+        that has cost is kept with it. Raises `Invalid` for a number below one, and `Conflict`, and adds nothing, when
+        the session moved while the summary was being written.
         """
         from bough.context.load import compact_at
 
@@ -217,6 +252,7 @@ class Session:
         if made is None:
             return None
         entry = summary_entry(self.store, made, self.label)
+        reply = ReplyDetails(usage=usage() if usage else Usage())
 
         def add(now: int) -> str:
             db = self.store.db
@@ -225,6 +261,7 @@ class Session:
                 raise Conflict(f"Session {self.key!r} moved on while it was being summarised; nothing was added.")
             entry.parent = head
             saved = insert(db, [entry], now)
+            add_reply(db, saved.last, None, session.n, reply, now)
             turns.move_head(db, session.n, saved.last, now)
             changes.add(db, "compacted", now, session.n, saved.last)
             return saved.ids[0]

@@ -24,6 +24,7 @@ from bough.model import (
     Json,
     Message,
     Node,
+    ReplyInfo,
     Save,
     SessionInfo,
     Size,
@@ -38,7 +39,7 @@ from bough.model.nodes import STATUSES
 from bough.model.times import micros, span
 from bough.model.tree import Tree, grow
 from bough.session import Session
-from bough.storage import changes, leases, lookup, outline, search, sessions, trash
+from bough.storage import changes, leases, lookup, outline, replies, search, sessions, trash
 from bough.storage.changes import AfterCommit, Follower, Observed, report
 from bough.storage.messages import BeforeSave, Entry, Saved, admit, insert, prepare
 
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from bough.model.times import Span, Time
     from bough.protocols import Progress
     from bough.storage.copy import Copied
+    from bough.storage.replies import Group, Pair
 
 T = TypeVar("T")
 EVERYTHING = 2**62
@@ -376,14 +378,45 @@ class Store:
             raise NotFound(f"No turn begins at message {id!r}.")
         return codec.turn_info(row)
 
+    def replies(
+        self,
+        session: str | None = None,
+        *,
+        turn: str | None = None,
+        since: Time | None = None,
+        until: Time | None = None,
+        limit: int | None = None,
+    ) -> list[ReplyInfo]:
+        """The replies of providers, the newest first: who gave each one, what it cost and when.
+
+        Of one session, or of one turn, which is known by its first message; from `since`, and before `until`. Raises
+        `NotFound` for a session or a turn that is not there, and `Invalid`.
+        """
+        return replies.find(self.db, session, turn, since, until, limit)
+
+    def list_replies(self, of: Sequence[str] | None = None) -> Iterator[ReplyInfo]:
+        """Every reply, the newest first, a few in memory at a time; or those that are at some messages.
+
+        Raises `NotFound` for a message that is not there.
+        """
+        return replies.pages(self.db, of)
+
     def usage(
-        self, session: str | None = None, *, by: Literal["session", "model", "day"] | None = None
+        self,
+        session: str | None = None,
+        *,
+        by: Group | Pair | None = None,
+        since: Time | None = None,
+        until: Time | None = None,
+        delegates: bool = True,
     ) -> list[Totals]:
-        """Tokens and cost: one total, or one for each session, model or day."""
-        lookup.check_session(self.db, session)
-        if by == "session":
-            return [codec.totals(row) for row in self.db.rows("usage_by_session")]
-        return [codec.totals(row) for row in self.db.rows(f"usage_by_{by}" if by else "usage_total", session)]
+        """Tokens and cost: one total, or one for each model, provider, session, agent, label or day, or pair of them.
+
+        They are sorted by name; None, what is unknown, comes first. The sessions that work for others count, and with a
+        session those that work for it, unless `delegates` is False. `since` is the first moment that counts, `until`
+        the first that does not. Raises `NotFound` for a session that is not there, and `Invalid` for another group.
+        """
+        return replies.usage(self.db, session, by, since, until, delegates)
 
     def find_external(self, kind: str, value: str) -> str | None:
         """The id of the message, or the key of the session, that others call this; or None."""

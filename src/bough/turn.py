@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 from bough.errors import BoughError, Conflict, FormatError, Invalid, Refused, StorageError
 from bough.model import Json, Message, Node, Status, TurnInfo, Usage, assistant
 from bough.model.values import replace
+from bough.prices import listed_cost
 from bough.storage import lookup, turns
 from bough.storage.leases import unregister
 from bough.storage.messages import Entry
+from bough.storage.replies import ReplyDetails, reply_index
 
 if TYPE_CHECKING:
     from typing import Self
@@ -120,8 +122,9 @@ class Turn:
                 raise Conflict(f"Turn {self.id!r} grew while a summary was being written; nothing was added.")
             p, spent = opened.details, usage() if usage else Usage()
             tokens = p.context_tokens and round(p.context_tokens * made.after / made.before)
-            news = replace(p, usage=p.usage + spent, context_tokens=tokens)
-            saved = store.write(lambda now: turns.extend(store.db, opened, [entry], news, now, self._lease))
+            news = replace(p, context_tokens=tokens)
+            own = ReplyDetails() if spent == Usage() else ReplyDetails(p.model, p.provider, usage=spent)
+            saved = store.write(lambda now: turns.extend(store.db, opened, [entry], news, own, now, self._lease))
             self._opened.details, self._opened.last = news, saved.last
         return saved.ids[0]
 
@@ -134,6 +137,7 @@ class Turn:
         provider: str | None = None,
         usage: Usage | None = None,
         request_id: str | None = None,
+        started_at: int | None = None,
         first_token_at: int | None = None,
         metadata: dict[str, Json] | None = None,
     ) -> list[str]:
@@ -149,23 +153,29 @@ class Turn:
             return turns.turn_ids(store.db, self._opened.n)
         if self.status != "running":
             raise Refused(f"Turn {self.id!r} is {self.status}; open another one.")
-        messages, told = read(reply)
+        messages, told, around = read(reply, provider)
         if raw is not None and messages:
             messages[0] = replace(messages[0], envelope=raw)
         entries, counted = store.prepare(messages, self.session.label), usage or told.usage
+        given = ReplyDetails(
+            model or told.model, provider or told.provider, request_id or told.request_id, counted,
+            started_at, first_token_at,
+        )  # fmt: skip
         with self._writing():
             p = self._opened.details
+            own = given
+            if any(message.role == "assistant" for message in messages):
+                own = replace(given, model=given.model or p.model, provider=given.provider or p.provider)
             news = replace(
                 p,
-                model=model or told.model or p.model,
-                provider=provider or told.provider or p.provider,
-                request_id=request_id or told.request_id or p.request_id,
-                usage=p.usage + counted,
+                model=given.model or p.model,
+                provider=given.provider or p.provider,
+                request_id=given.request_id or p.request_id,
                 context_tokens=self._size(entries, counted),
                 first_token_at=p.first_token_at or first_token_at,
-                metadata={**p.metadata, **told.metadata, **(metadata or {})},
+                metadata={**p.metadata, **around, **(metadata or {})},
             )
-            saved = store.write(lambda now: turns.extend(store.db, self._opened, entries, news, now, self._lease))
+            saved = store.write(lambda now: turns.extend(store.db, self._opened, entries, news, own, now, self._lease))
             self._opened.details = news
             self._opened.last = saved.last
         return saved.ids
@@ -266,12 +276,14 @@ def summary_entry(store: Store, summary: Summary, label: str | None) -> Entry:
     return entry
 
 
-def read(reply: Message | Sequence[Message] | Json) -> tuple[list[Message], turns.TurnDetails]:
-    """The messages of a reply, and the details of the turn that it has. Raises `FormatError`."""
+def read(
+    reply: Message | Sequence[Message] | Json, provider: str | None = None
+) -> tuple[list[Message], ReplyDetails, dict[str, Json]]:
+    """The messages of a reply, how it came about, and metadata for its turn. Raises `FormatError`."""
     if isinstance(reply, Message):
-        return [reply], turns.TurnDetails()
+        return [reply], ReplyDetails(), {}
     if isinstance(reply, (list, tuple)) and all(isinstance(item, Message) for item in reply):
-        return list(reply), turns.TurnDetails()
+        return list(reply), ReplyDetails(), {}
     from bough import formats
 
     name = formats.detect(reply)
@@ -284,6 +296,28 @@ def read(reply: Message | Sequence[Message] | Json) -> tuple[list[Message], turn
     messages, around = list(decoded.messages), {"reply": told.envelope}
     if messages:
         messages[0] = replace(messages[0], envelope={**(messages[0].envelope or {}), **around})
-    provenance = turns.TurnDetails(told.model, told.provider, told.request_id or told.response_id, told.usage)
-    provenance.metadata = {} if messages else around  # a reply without a message was refused, and says why
-    return messages, provenance
+    usage = told.usage
+    if usage != Usage() and usage.cost is None:
+        usage = replace(usage, cost=listed_cost(name, told.envelope, provider, told.provider))
+    details = ReplyDetails(told.model, told.provider, told.request_id or told.response_id, usage)
+    return messages, details, {} if messages else around  # a reply without a message was refused, and says why
+
+
+def read_turn(
+    items: Sequence[Message | Json], provider: str | None = None
+) -> tuple[list[Message], dict[int, ReplyDetails], dict[str, Json]]:
+    """The messages of a whole turn, the details of the providers' replies among them by index, and metadata."""
+    if all(isinstance(item, Message) for item in items):  # nearly every turn
+        return list(items), {}, {}
+    messages: list[Message] = []
+    details: dict[int, ReplyDetails] = {}
+    metadata: dict[str, Json] = {}
+    for item in items:
+        if isinstance(item, str):
+            raise Invalid(f"{item!r:.80} is not a message; nothing was saved. Say whose words they are: user(…).")
+        made, told, around = read(item, provider)
+        if made and told != ReplyDetails():
+            details[len(messages) + reply_index(made)] = told
+        messages += made
+        metadata |= around
+    return messages, details, metadata

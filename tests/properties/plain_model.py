@@ -48,6 +48,8 @@ MOVED_ON = "The session moved on in the meantime."
 
 Said = tuple[Any, ...]
 Shape = tuple[str, tuple["Shape", ...]]
+Paid = tuple[str, str | None, Usage]
+"""The turn of a reply, its model and its usage."""
 
 
 @dataclass
@@ -63,6 +65,8 @@ class Place:
     turn: str | None = None
     kind: Kind = "message"
     covers: str | None = None
+    reply: tuple[str | None, Usage] | None = None
+    """The model of a reply, and what it cost."""
 
 
 @dataclass
@@ -76,7 +80,6 @@ class Run:
     started_at: int
     status: Status = "running"
     finished_at: int | None = None
-    usage: Usage = field(default_factory=Usage)
     model: str | None = None
     error: str | None = None
     key: str | None = None
@@ -265,7 +268,7 @@ class Model:
             status=run.status,
             parent_id=run.parent,
             last_id=run.last,
-            usage=run.usage,
+            usage=sum((usage for _, _, usage in self.paid([run])), Usage()),
             model=run.model,
             idempotency_key=run.key,
             caller_id=self.here(run.caller),
@@ -282,12 +285,20 @@ class Model:
         runs = sorted(self.runs.values(), key=lambda run: self.places[run.id].born, reverse=True)
         return [self.turn_info(run) for run in runs if session is None or run.session == session.number]
 
-    def totals(self, name: str | None, runs: Iterable[Run]) -> Totals:
-        chosen = list(runs)
-        usage = Usage()
-        for run in chosen:
-            usage = usage + run.usage
-        return Totals(name, len(chosen), usage, sum(run.usage.cost is None for run in chosen))
+    def paid(self, runs: Iterable[Run]) -> list[Paid]:
+        """The turn, model and usage of each reply of these turns; a turn without replies is one of unknown usage."""
+        found: list[Paid] = []
+        for run in runs:
+            replies = [place.reply for place in self.in_order() if place.turn == run.id and place.reply]
+            found += [(run.id, *reply) for reply in replies or [(run.model, Usage())]]
+        return found
+
+    def totals(self, names: tuple[str | None, ...], paid: Iterable[Paid]) -> Totals:
+        chosen = list(paid)
+        turns, unpriced = {turn for turn, *_ in chosen}, {turn for turn, _, usage in chosen if usage.cost is None}
+        usage = sum((usage for *_, usage in chosen), Usage())
+        replies = sum(place.reply is not None and place.turn in turns for place in self.places.values())
+        return Totals(names[0] if names else None, len(turns), usage, len(unpriced), names, replies)
 
     def search(self, word: str) -> list[str]:
         """The ids of the messages that have this word, the newest first."""
@@ -512,12 +523,15 @@ class Model:
         if name is None or name.lease is None:
             raise Conflict("someone took over")
         run = self.runs[name.lease.turn]
-        for place in self._add_all(messages, run.last, names, now, None):
+        places = self._add_all(messages, run.last, names, now, None)
+        for place in places:
             place.turn, run.last = run.id, place.id
+        replied = any(message.role == "assistant" for message in messages)
+        at = reply_among(places) if places else self.places[run.last]
+        self._note_reply(at, model or (run.model if replied else None), usage)
         counted = counted_size(usage)
         since = None if run.size is None else run.size + sum(map(estimate, messages))
         run.size = since if counted is None else counted
-        run.usage = run.usage + (usage or Usage())
         run.model = model or run.model
         run.metadata = run.metadata | (metadata or {})
         name.lease.until = now + LEASE
@@ -572,12 +586,19 @@ class Model:
         for place in places:
             place.turn = places[0].id
         self.runs[places[0].id] = Run(
-            places[0].id, name.number, name.head, places[-1].id, now, "complete", now, usage or Usage(), model,
+            places[0].id, name.number, name.head, places[-1].id, now, "complete", now, model,
             key=idempotency_key, caller=caller, call=call,
             size=counted_size(usage) if sum(one.role == "assistant" for one in messages) == 1 else None,
         )  # fmt: skip
+        self._note_reply(reply_among(places), model, usage)
         self._move(name, places[-1].id, now)
         return [place.id for place in places]
+
+    def _note_reply(self, place: Place, model: str | None, usage: Usage | None) -> None:
+        """Keeps what is known of a reply, if anything; for one message it adds up."""
+        if model is not None or usage not in (None, Usage()):
+            before, spent = place.reply or (None, Usage())
+            place.reply = model or before, spent + (usage or Usage())
 
     def record(self, key: str, dialog: Sequence[Message], names: Iterator[str], now: int) -> None:
         name = self.free(key, now)
@@ -790,6 +811,11 @@ class Model:
         for run in self.runs.values():
             if run.status == "running" and self.is_abandoned(run, now):
                 self._put_aside_run(run, now)
+
+
+def reply_among(places: Sequence[Place]) -> Place:
+    """The last reply, or the last message if there is none."""
+    return next((place for place in reversed(places) if place.message.role == "assistant"), places[-1])
 
 
 def said(message: Message) -> Said:

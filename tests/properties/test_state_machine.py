@@ -694,18 +694,25 @@ class StoreMachine(RuleBasedStateMachine):
         assert self.store.turns(status="interrupted") == [
             t for t in self.model.turn_infos() if t.status == "interrupted"
         ]
-        assert self.store.usage() == [self.model.totals(None, runs)]
-        by_model = {run.model for run in runs}
-        assert self.store.usage(by="model") == [
-            self.model.totals(name, [run for run in runs if run.model == name])
+        paid = self.model.paid(runs)
+        assert self.store.usage() == [self.model.totals((), paid)]
+        by_model = {model for _, model, _ in paid}
+        assert [replace(total, replies=0) for total in self.store.usage(by="model")] == [
+            replace(self.model.totals((name,), [row for row in paid if row[1] == name]), replies=0)
             for name in sorted(by_model, key=lambda name: name or "")
         ]
         by_session = {total.name: total for total in self.store.usage(by="session")}
         for name in self.model.names.values():
-            expected = self.model.totals(name.key, [run for run in runs if run.session == name.number])
-            assert Session(self.store, name.key).usage() == replace(expected, name=None)
+            expected = self.model.totals(
+                (name.key,), self.model.paid(run for run in runs if run.session == name.number)
+            )
+            alone = Session(self.store, name.key).usage(delegates=False)
+            assert alone == replace(expected, name=None, names=())
             assert by_session.pop(name.key, None) == (expected if expected.turns else None)
-        assert not by_session
+            family = {member.number for member in self.model.family(name.key)}
+            whole = self.model.totals((), self.model.paid(run for run in runs if run.session in family))
+            assert Session(self.store, name.key).usage() == whole
+        assert by_session.keys() <= {None}
 
     def see_trash(self) -> None:
         assert [(entry.id, entry.deleted_at, entry.messages, entry.sessions) for entry in self.store.trash()] == [

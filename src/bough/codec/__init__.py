@@ -7,12 +7,12 @@ row each, and the encoding of single columns.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from json.encoder import encode_basestring_ascii as quoted
 
 from bough.codec import verbatim
 from bough.db import Row
-from bough.model import Json, SessionInfo, Totals, TurnInfo, Usage
+from bough.model import Json, ReplyInfo, SessionInfo, Totals, TurnInfo, Usage
 from bough.model.ids import is_plain
 from bough.model.values import maker
 
@@ -72,10 +72,18 @@ def turn_info(row: Row) -> TurnInfo:
     )  # fmt: skip
 
 
-def totals(row: Row) -> Totals:
-    """A total from a row with the name of a group and the `totals` fragment."""
-    name, turns, *usage, without_cost = row
-    return Totals(name, turns, Usage(*usage), without_cost)
+def reply_info(row: Row) -> ReplyInfo:
+    """A reply from a row of the `reply` fragment."""
+    values = [*row[:6], Usage(*row[6:11]), *row[11:]]
+    return ReplyInfo(*values)
+
+
+def totals(row: Row, by: Sequence[str]) -> Totals:
+    """A total from a row of `usage`; `by` has the meaning of its first columns."""
+    first, second, turns, *usage, without_cost, replies = row
+    found = zip(by, (first, second), strict=False)
+    names = tuple(uncolumn(name) if kind == "label" else name for kind, name in found)
+    return Totals(names[0] if len(names) == 1 else None, turns, Usage(*usage), without_cost, names, replies or 0)
 
 
 def json_list(values: Iterable[str | int]) -> str:

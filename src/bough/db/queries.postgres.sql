@@ -9,6 +9,12 @@ ORDER BY 1, position
 -- fragment: is_child
 c.parent = p.n
 
+-- fragment: day
+to_char(to_timestamp(p.time / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD')
+
+-- fragment: bytewise
+COLLATE "C"
+
 -- name: path
 WITH wanted (n, blocks) AS (
     WITH RECURSIVE wanted (n, blocks, parent) AS (SELECT n, blocks, parent FROM messages WHERE id = ? {up})
@@ -24,10 +30,6 @@ WITH wanted (n, blocks) AS (
     SELECT n, blocks FROM wanted LIMIT ?
 )
 {load} {newest_first}
-
--- name: usage_by_day
-SELECT to_char(to_timestamp(t.started_at / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, {totals} FROM turns t
-WHERE {of_session} GROUP BY day ORDER BY day
 
 -- Transactions -------------------------------------------------------------------------------------------------------
 

@@ -51,9 +51,46 @@ t.input_tokens, t.output_tokens, t.cached_tokens, t.reasoning_tokens, t.cost, t.
 t.idempotency_key, t.instructions_digest, (SELECT id FROM messages WHERE n = t.caller), t.caller_call, t.error,
 t.metadata, t.started_at, t.first_token_at, t.finished_at, t.context_tokens
 
--- fragment: totals
-count(*), CAST(sum(t.input_tokens) AS bigint), CAST(sum(t.output_tokens) AS bigint),
-CAST(sum(t.cached_tokens) AS bigint), CAST(sum(t.reasoning_tokens) AS bigint), sum(t.cost), count(*) - count(t.cost)
+-- fragment: reply
+(SELECT id FROM messages WHERE n = r.message), (SELECT id FROM messages WHERE n = r.turn),
+(SELECT key FROM sessions WHERE n = r.session), r.model, r.provider, r.request_id, r.input_tokens, r.output_tokens,
+r.cached_tokens, r.reasoning_tokens, r.cost, r.started_at, r.first_token_at, r.finished_at
+
+-- fragment: paid
+-- One row for each reply, and one for each turn of which no reply is known.
+SELECT r.message, r.turn, r.session, r.model, r.provider, r.input_tokens, r.output_tokens, r.cached_tokens,
+       r.reasoning_tokens, r.cost, r.finished_at AS time, 1 AS replies
+FROM replies r
+UNION ALL
+SELECT t.last, t.n, t.session, t.model, t.provider, NULL, NULL, NULL, NULL, NULL, t.started_at, 0
+FROM turns t WHERE t.n NOT IN (SELECT turn FROM replies WHERE turn IS NOT NULL)
+
+-- fragment: first_name
+CASE CAST(?1 AS text) WHEN 'model' THEN p.model WHEN 'provider' THEN p.provider WHEN 'day' THEN {day}
+    WHEN 'session' THEN (SELECT key FROM sessions WHERE n = p.session)
+    WHEN 'agent' THEN (SELECT agent FROM sessions WHERE n = p.session)
+    WHEN 'label' THEN (SELECT label FROM messages WHERE n = p.message) END {bytewise}
+
+-- fragment: second_name
+CASE CAST(?2 AS text) WHEN 'model' THEN p.model WHEN 'provider' THEN p.provider WHEN 'day' THEN {day}
+    WHEN 'session' THEN (SELECT key FROM sessions WHERE n = p.session)
+    WHEN 'agent' THEN (SELECT agent FROM sessions WHERE n = p.session)
+    WHEN 'label' THEN (SELECT label FROM messages WHERE n = p.message) END {bytewise}
+
+-- fragment: sum_input
+coalesce(replies.input_tokens + excluded.input_tokens, replies.input_tokens, excluded.input_tokens)
+
+-- fragment: sum_output
+coalesce(replies.output_tokens + excluded.output_tokens, replies.output_tokens, excluded.output_tokens)
+
+-- fragment: sum_cached
+coalesce(replies.cached_tokens + excluded.cached_tokens, replies.cached_tokens, excluded.cached_tokens)
+
+-- fragment: sum_reasoning
+coalesce(replies.reasoning_tokens + excluded.reasoning_tokens, replies.reasoning_tokens, excluded.reasoning_tokens)
+
+-- fragment: sum_cost
+coalesce(replies.cost + excluded.cost, replies.cost, excluded.cost)
 
 -- fragment: of_session
 ?1 IS NULL OR t.session = (SELECT n FROM sessions WHERE key = ?1)
@@ -378,10 +415,14 @@ SELECT n, status FROM turns WHERE session = ? AND idempotency_key = ?
 INSERT INTO turns ({turn_columns}) VALUES ({turn_values})
 
 -- name: extend_turn
-UPDATE turns SET last = ?, model = coalesce(?, model), provider = coalesce(?, provider), request_id = coalesce(?, request_id),
-       input_tokens = ?, output_tokens = ?, cached_tokens = ?, reasoning_tokens = ?, cost = ?,
-       context_tokens = coalesce(?, context_tokens), instructions_digest = coalesce(?, instructions_digest), metadata = ?,
-       first_token_at = coalesce(first_token_at, ?) WHERE n = ?
+UPDATE turns SET last = ?1, model = coalesce(?2, model), provider = coalesce(?3, provider),
+       request_id = coalesce(?4, request_id), input_tokens = coalesce(input_tokens + ?5, input_tokens, ?5),
+       output_tokens = coalesce(output_tokens + ?6, output_tokens, ?6),
+       cached_tokens = coalesce(cached_tokens + ?7, cached_tokens, ?7),
+       reasoning_tokens = coalesce(reasoning_tokens + ?8, reasoning_tokens, ?8),
+       cost = coalesce(cost + ?9, cost, ?9), context_tokens = coalesce(?10, context_tokens),
+       instructions_digest = coalesce(?11, instructions_digest), metadata = ?12,
+       first_token_at = coalesce(first_token_at, ?13) WHERE n = ?14
 
 -- name: end_turn
 UPDATE turns SET status = ?, error = ?, finished_at = ? WHERE n = ?
@@ -413,16 +454,57 @@ SELECT t.n, s.n, s.lease_turn, s.lease_owner, s.lease_until, s.key
 FROM turns t JOIN sessions s ON s.n = t.session
 WHERE t.status = 'running' AND t.last IN (SELECT value FROM json_each(?))
 
--- name: usage_total
-SELECT NULL, {totals} FROM turns t
-WHERE {of_session}
+-- Replies ------------------------------------------------------------------------------------------------------------
 
--- name: usage_by_session
-SELECT s.key, {totals} FROM turns t JOIN sessions s ON s.n = t.session GROUP BY s.n, s.key ORDER BY s.n
+-- name: add_reply
+-- A second row for one message adds to the first: what was spent before a reply, or after it without another message.
+INSERT INTO replies ({reply_columns}) VALUES ({reply_values})
+ON CONFLICT (message) DO UPDATE SET
+    model = coalesce(excluded.model, replies.model), provider = coalesce(excluded.provider, replies.provider),
+    request_id = coalesce(excluded.request_id, replies.request_id),
+    input_tokens = {sum_input}, output_tokens = {sum_output}, cached_tokens = {sum_cached},
+    reasoning_tokens = {sum_reasoning}, cost = {sum_cost},
+    started_at = coalesce(replies.started_at, excluded.started_at),
+    first_token_at = coalesce(replies.first_token_at, excluded.first_token_at), finished_at = excluded.finished_at
 
--- name: usage_by_model
-SELECT t.model, {totals} FROM turns t
-WHERE {of_session} GROUP BY t.model ORDER BY t.model NULLS FIRST
+-- name: insert_reply
+INSERT INTO replies ({reply_columns}) VALUES ({reply_values})
+
+-- name: keep_reply
+INSERT INTO replies ({reply_columns}) VALUES ({reply_values}) ON CONFLICT (message) DO NOTHING
+
+-- name: replies
+SELECT {reply} FROM replies r
+WHERE (r.session = ?1 OR ?1 IS NULL) AND (r.turn = ?2 OR ?2 IS NULL) AND r.message >= ?3 AND r.message <= ?4
+  AND (r.finished_at >= ?5 OR ?5 IS NULL) AND (r.finished_at < ?6 OR ?6 IS NULL) ORDER BY r.message DESC LIMIT ?7
+
+-- name: replies_of
+SELECT {reply} FROM replies r WHERE r.message IN (SELECT value FROM json_each(?)) ORDER BY r.message DESC
+
+-- name: sum_turns
+-- The figures of these turns are the sums of their replies, which come after their first messages.
+UPDATE turns SET (input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost) = (
+    SELECT sum(r.input_tokens), sum(r.output_tokens), sum(r.cached_tokens), sum(r.reasoning_tokens), sum(r.cost)
+    FROM replies r WHERE r.message >= turns.n AND r.turn = turns.n
+) WHERE n IN (SELECT value FROM json_each(?))
+
+-- name: usage
+-- Totals by none, one or two of: model, provider, session, agent, label, day. Of everything, or of one session; with
+-- those who work for it, or for anybody, if the sixth parameter is 1.
+SELECT {first_name}, {second_name}, count(DISTINCT p.turn), CAST(sum(p.input_tokens) AS bigint),
+       CAST(sum(p.output_tokens) AS bigint), CAST(sum(p.cached_tokens) AS bigint),
+       CAST(sum(p.reasoning_tokens) AS bigint), sum(p.cost),
+       count(DISTINCT CASE WHEN p.cost IS NULL THEN coalesce(p.turn, p.message) END), CAST(sum(p.replies) AS bigint)
+FROM ({paid}) p
+WHERE (?3 IS NULL OR p.session IN (
+        WITH RECURSIVE family (n) AS (
+            SELECT n FROM sessions WHERE key = ?3
+            UNION SELECT s.n FROM family f JOIN sessions s ON s.parent = f.n WHERE ?6 = 1)
+        SELECT n FROM family))
+  AND (?6 = 1 OR ?3 IS NOT NULL
+       OR p.session NOT IN (SELECT n FROM sessions WHERE parent IS NOT NULL OR channel = 'subagent'))
+  AND (p.time >= ?4 OR ?4 IS NULL) AND (p.time < ?5 OR ?5 IS NULL)
+GROUP BY 1, 2 ORDER BY 1 NULLS FIRST, 2 NULLS FIRST
 
 -- Deleting and restoring ---------------------------------------------------------------------------------------------
 
@@ -465,6 +547,9 @@ SELECT {block_columns} FROM blocks WHERE message IN (SELECT value FROM json_each
 -- name: turn_rows
 SELECT {turn_columns} FROM turns WHERE n IN (SELECT value FROM json_each(?)) ORDER BY n
 
+-- name: reply_rows
+SELECT {reply_columns} FROM replies WHERE message IN (SELECT value FROM json_each(?)) ORDER BY message
+
 -- name: turns_ending_in
 SELECT n, last FROM turns WHERE last IN (SELECT value FROM json_each(?))
 
@@ -482,6 +567,12 @@ DELETE FROM turns WHERE n = ?
 
 -- name: delete_turns
 DELETE FROM turns WHERE n IN (SELECT value FROM json_each(?))
+
+-- name: delete_reply
+DELETE FROM replies WHERE message = ?
+
+-- name: delete_replies
+DELETE FROM replies WHERE message IN (SELECT value FROM json_each(?))
 
 -- name: forget_externals
 -- The row stays, with a NULL message, so that a later import does not restore a deleted message.
@@ -607,6 +698,21 @@ SELECT t.n FROM turns t WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.n = t
 -- name: trash_payloads
 SELECT n, id, payload FROM trash
 
+-- name: lost_replies
+SELECT r.message FROM replies r WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.n = r.message)
+
+-- name: wrong_sums
+-- Turns whose figures are not the sums of their replies, and how many replies they have.
+SELECT t.n, coalesce(x.replies, 0) FROM turns t LEFT JOIN (
+    SELECT turn, count(*) AS replies, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
+           sum(cached_tokens) AS cached_tokens, sum(reasoning_tokens) AS reasoning_tokens, sum(cost) AS cost
+    FROM replies GROUP BY turn
+) x ON x.turn = t.n
+WHERE x.input_tokens IS DISTINCT FROM t.input_tokens OR x.output_tokens IS DISTINCT FROM t.output_tokens
+   OR x.cached_tokens IS DISTINCT FROM t.cached_tokens OR x.reasoning_tokens IS DISTINCT FROM t.reasoning_tokens
+   OR (x.cost IS NULL) <> (t.cost IS NULL) OR abs(x.cost - t.cost) > 1e-9 * (1 + abs(t.cost))
+ORDER BY t.n
+
 -- Copying ------------------------------------------------------------------------------------------------------------
 -- Pages of a table, in key order, after the last row of the previous page.
 
@@ -615,6 +721,9 @@ SELECT n, id, digest, label FROM messages WHERE n > ? ORDER BY n LIMIT ?
 
 -- name: turn_page
 SELECT {turn_columns} FROM turns WHERE n > ? ORDER BY n LIMIT ?
+
+-- name: reply_page
+SELECT {reply_columns} FROM replies WHERE message > ? ORDER BY message LIMIT ?
 
 -- name: session_page
 SELECT {session_columns} FROM sessions WHERE n > ? ORDER BY n LIMIT ?

@@ -11,6 +11,12 @@
 -- parents holds only the others, and is used only if its condition is repeated here.
 (c.n = p.n + 1 AND c.parent = p.n OR c.parent = p.n AND c.parent <> c.n - 1)
 
+-- fragment: day
+strftime('%Y-%m-%d', p.time / 1000000, 'unixepoch')
+
+-- fragment: bytewise
+COLLATE BINARY
+
 -- name: path
 -- From a node up to the root, nearest first.
 WITH RECURSIVE wanted (n, blocks, parent) AS (SELECT n, blocks, parent FROM messages WHERE id = ? {up} LIMIT ?)
@@ -21,10 +27,6 @@ WITH RECURSIVE wanted (n, blocks, parent) AS (
     SELECT m.n, m.blocks, m.parent FROM sessions s CROSS JOIN messages m ON m.n = s.head WHERE s.key = ? {up} LIMIT ?
 )
 {load}
-
--- name: usage_by_day
-SELECT strftime('%Y-%m-%d', t.started_at / 1000000, 'unixepoch') AS day, {totals} FROM turns t
-WHERE {of_session} GROUP BY day ORDER BY day
 
 -- name: index_words
 INSERT INTO search (rowid, words) VALUES (?, ?)

@@ -112,10 +112,28 @@ class ExternalRow(NamedTuple):
     session: int | None
 
 
-TABLES: dict[str, type[MessageRow | BlockRow | TurnRow | SessionRow | ExternalRow]] = {
+class ReplyRow(NamedTuple):
+    message: int
+    turn: int | None
+    session: int
+    model: str | None
+    provider: str | None
+    request_id: str | None
+    input_tokens: int | None
+    output_tokens: int | None
+    cached_tokens: int | None
+    reasoning_tokens: int | None
+    cost: float | None
+    started_at: int | None
+    first_token_at: int | None
+    finished_at: int
+
+
+TABLES: dict[str, type[MessageRow | BlockRow | TurnRow | ReplyRow | SessionRow | ExternalRow]] = {
     "message": MessageRow,
     "block": BlockRow,
     "turn": TurnRow,
+    "reply": ReplyRow,
     "session": SessionRow,
     "external": ExternalRow,
 }

@@ -1,7 +1,7 @@
-"""Lines of bough's own files: sessions, turns and external names, beside messages.
+"""Lines of bough's own files: sessions, replies, turns and external names, beside messages.
 
-`{"session": {…}}`, `{"turn": {…}}` and `{"name": {…}}`, each with the fields that have a value. A line without any of
-these keys is a node.
+`{"session": {…}}`, `{"reply": {…}}`, `{"turn": {…}}` and `{"name": {…}}`, each with the fields that have a value. A
+line without any of these keys is a node.
 """
 
 from __future__ import annotations
@@ -11,19 +11,32 @@ from typing import Any, TypeAlias, get_args
 from bough.errors import FormatError
 from bough.formats.jsonl import decode_node, encode_node
 from bough.formats.payload import as_dict
-from bough.model import ExternalName, Json, Node, SessionInfo, Status, TurnInfo, Usage
+from bough.model import ExternalName, Json, Node, ReplyInfo, SessionInfo, Status, TurnInfo, Usage
 from bough.model.ids import is_plain
 
-Record: TypeAlias = Node | SessionInfo | TurnInfo | ExternalName
+Record: TypeAlias = Node | SessionInfo | ReplyInfo | TurnInfo | ExternalName
 
-KINDS: dict[str, type[SessionInfo] | type[TurnInfo] | type[ExternalName]] = {
+KINDS: dict[str, type[SessionInfo] | type[ReplyInfo] | type[TurnInfo] | type[ExternalName]] = {
     "session": SessionInfo,
+    "reply": ReplyInfo,
     "turn": TurnInfo,
     "name": ExternalName,
 }
 DERIVED = {"channel", "channel_id", "cursor"}
 """Fields that are derived from the session's key or its place in the list."""
-REQUIRED = {"session": ("key",), "turn": ("id", "last_id", "status"), "name": ("kind", "value")}
+REQUIRED = {
+    "session": ("key",),
+    "reply": ("message_id",),
+    "turn": ("id", "last_id", "status"),
+    "name": ("kind", "value"),
+}
+BLANK: dict[str, dict[str, Json]] = {
+    "session": {"channel": None, "channel_id": None, "head_id": None, "revision": 0},
+    "reply": {"turn_id": None, "session": None},
+    "turn": {"session": None, "parent_id": None},
+    "name": {},
+}
+"""Fields that a line may lack and the value has no default for."""
 NUMBERS = {"revision", "created_at", "updated_at", "started_at", "first_token_at", "finished_at", "context_tokens",
            "input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens"}  # fmt: skip
 JSON_FIELDS = {"extra", "metadata"}
@@ -63,10 +76,7 @@ def decode_record(item: Json, where: str) -> Record:
     }
     if kind == "turn" and known["status"] not in get_args(Status):
         raise FormatError(f"{where}.turn has the status {known['status']!r}, which bough does not know.")
-    blank: dict[str, Json] = {"channel": None, "channel_id": None, "head_id": None, "revision": 0}
-    if kind == "turn":
-        blank = {"session": None, "parent_id": None}
-    return KINDS[kind](**(known if kind == "name" else blank | known))
+    return KINDS[kind](**(BLANK[kind] | known))
 
 
 def _decode_field(name: str, field: Json, where: str) -> Any:

@@ -11,15 +11,17 @@ from copy import copy
 from bough.codec import column, json_list, json_text
 from bough.codec.digest import link
 from bough.db import Database
+from bough.db.rows import TurnRow
 from bough.ingest import sessions
 from bough.ingest.batches import Prepare, prepare_messages
 from bough.ingest.matching import KnownMessage
-from bough.model import ExternalName, Node, SessionInfo, TurnInfo
+from bough.model import ExternalName, Node, ReplyInfo, SessionInfo, TurnInfo
 from bough.model.ids import is_id, is_plain
 from bough.model.imported import Conversation, ImportResult, Outcome, Record, Skipped
 from bough.model.values import replace
 from bough.storage import changes, leases, lookup
 from bough.storage.messages import Entry, insert, next_number
+from bough.storage.replies import ReplyDetails, reply_of, reply_row, sum_turns
 
 SOURCE = "bough"
 STILL_RUNNING = "It was still running when it was exported."
@@ -60,6 +62,8 @@ class ArchiveIngestion:
             match record:
                 case SessionInfo():
                     after._store_session(record, now)
+                case ReplyInfo():
+                    after._store_reply(record)
                 case TurnInfo():
                     after._store_turn(record)
                 case ExternalName():
@@ -179,7 +183,7 @@ class ArchiveIngestion:
             return named.message
         return lookup.number_of(self.db, id)
 
-    # Sessions, turns and external ids -------------------------------------------------------------------------------
+    # Sessions, replies, turns and external ids ------------------------------------------------------------------------
 
     def _session(self, key: str | None) -> int:
         """The number of a session of the archive; 0, which no session has, if it is not stored."""
@@ -226,6 +230,17 @@ class ArchiveIngestion:
             # The parent may come later in the archive, so the link waits for `finish`.
             self._links = (*self._links, (session, info.parent_key, info.parent_message_id))
 
+    def _store_reply(self, info: ReplyInfo) -> None:
+        """Stores a reply, unless its turn has been stored with it."""
+        n, turn = self._number(info.message_id), self._number(info.turn_id)
+        span = lookup.span(self.db, turn)
+        if n is None or (turn is None and info.turn_id is not None) or (span is not None and span.last >= n):
+            return
+        details = ReplyDetails(
+            info.model, info.provider, info.request_id, info.usage, info.started_at, info.first_token_at
+        )
+        self.db.run("keep_reply", *reply_row(n, turn, self._session(info.session), details, info.finished_at))
+
     def _store_turn(self, info: TurnInfo) -> None:
         n, last = self._number(info.id), self._number(info.last_id)
         if n is None or last is None:
@@ -236,14 +251,24 @@ class ArchiveIngestion:
         self.db.run("delete_turn", n)
         session, key, u = self._session(info.session), info.idempotency_key, info.usage
         running = info.status == "running"
-        self.db.run(
-            "insert_turn", n, session, None if key and self.db.row("turn_by_key", session, key) else key,
+        row = TurnRow(
+            n, session, None if key and self.db.row("turn_by_key", session, key) else key,
             self._number(info.parent_id), last, "interrupted" if running else info.status, info.model, info.provider,
             info.request_id, u.input_tokens, u.output_tokens, u.cached_tokens, u.reasoning_tokens, u.cost,
             info.context_tokens, info.instructions_digest, self._number(info.caller_id), info.caller_call,
             STILL_RUNNING if running else column(info.error), json_text(info.metadata), info.started_at,
             info.first_token_at, info.finished_at,
         )  # fmt: skip
+        self.db.run("insert_turn", *row)
+        self._sum_up(row)
+
+    def _sum_up(self, turn: TurnRow) -> None:
+        """Makes the figures of a turn the sums of its replies; those of an archive without replies become one reply."""
+        known = self.db.rows("replies", None, turn.n, turn.n, turn.last, None, None, 1)
+        if not known and (only := reply_of(turn)) is not None:
+            self.db.run("keep_reply", *only)
+        elif known:
+            sum_turns(self.db, [turn.n])
 
     def _store_name(self, name: ExternalName) -> None:
         message = self._number(name.message_id)

@@ -224,7 +224,10 @@ class ConversationIngestion:
         self, imported: ImportedMessage, n: int, parent: int | None, replaces: int | None, now: int
     ) -> int | None:
         own = self._own_turns(now)  # Also for a summary, which belongs to no turn: this makes the session.
-        return None if imported.kind == "summary" else own.assign(imported, n, parent, replaces)
+        if imported.kind == "summary":
+            own.add_reply(imported, n, None)
+            return None
+        return own.assign(imported, n, parent, replaces)
 
     def _covers(self, batch: Batch, imported: ImportedMessage) -> int | None:
         if imported.covers is None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from bough.codec import json_text, turn_info
+from bough.codec import json_list, json_text, turn_info
 from bough.db import Database, Row
+from bough.db.rows import ReplyRow
 from bough.model import Json, Usage
 from bough.model.ids import is_plain
 from bough.model.imported import ImportedMessage
-from bough.model.values import mutable
+from bough.model.values import mutable, value
 from bough.storage import lookup
 from bough.storage.leases import SessionState
+from bough.storage.replies import ReplyDetails, reply_row, sum_turns
 from bough.storage.turns import NO_REPLY, TurnDetails, dialog_size, turn_row
 
 CUT_SHORT = "The reply was cut short."
@@ -27,7 +29,7 @@ class ImportedTurn:
     """`ImportedMessage.turn` of its messages."""
     details: TurnDetails
     last_usage: Usage | None = None
-    """Usage of the last reply alone: it is subtracted if a longer version replaces that reply."""
+    """In a store made before there was a row per reply: the usage of the last one, which is part of the turn's row."""
     answered: bool = False
     finished: bool = True
     started_at: int | None = None
@@ -37,9 +39,7 @@ class ImportedTurn:
     @property
     def metadata(self) -> dict[str, Json]:
         """What the next import needs to continue this turn."""
-        counts = {} if self.last_usage is None else {name: getattr(self.last_usage, name) for name in COUNTS}
-        reply = {name: count for name, count in counts.items() if count is not None}
-        return {name: part for name, part in {"turn": self.source_turn, "last_reply": reply}.items() if part}
+        return {} if self.source_turn is None else {"turn": self.source_turn}
 
     @property
     def ending(self) -> tuple[str, str | None]:
@@ -47,6 +47,16 @@ class ImportedTurn:
         if not self.answered:
             return "interrupted", NO_REPLY
         return ("complete", None) if self.finished else ("interrupted", CUT_SHORT)
+
+
+@value
+class ImportedReply:
+    """How the reply at message `n` came about."""
+
+    n: int
+    turn: int | None
+    details: ReplyDetails
+    created_at: int | None
 
 
 class ImportedTurns:
@@ -58,6 +68,7 @@ class ImportedTurns:
         self._caller = (caller, plain(caller_call))
         self._by_last: dict[int, ImportedTurn] = {}
         self._touched: dict[int, ImportedTurn] = {}
+        self._replies: list[ImportedReply] = []
 
     def assign(self, imported: ImportedMessage, n: int, parent: int | None, replaces: int | None = None) -> int:
         """The number of the turn to which a message with the number `n` belongs."""
@@ -79,7 +90,21 @@ class ImportedTurns:
         for turn in self._touched.values():
             if turn.is_stored:
                 self._update(turn, now)
-        self._by_last, self._touched = {}, {}
+        rows = [
+            reply_row(one.n, one.turn, self.session, one.details, min(one.created_at or now, now))
+            for one in self._replies
+        ]
+        self.db.run_many("add_reply", rows)
+        sum_turns(self.db, (turn.n for turn in self._touched.values() if turn.is_stored))
+        self._by_last, self._touched, self._replies = {}, {}, []
+
+    def add_reply(self, imported: ImportedMessage, n: int, turn: int | None) -> None:
+        """Stores with the turns how a reply came about, if that is known."""
+        details = ReplyDetails(
+            plain(imported.model), plain(imported.provider), plain(imported.request_id), imported.usage or Usage()
+        )
+        if imported.usage is not None or (imported.message.role == "assistant" and details != ReplyDetails()):
+            self._replies.append(ImportedReply(n, turn, details, imported.created_at))
 
     def _ending_at(self, n: int | None) -> ImportedTurn | None:
         """The turn of this session whose last message this is; a turn continues on one branch only."""
@@ -115,20 +140,29 @@ class ImportedTurns:
         if turn.n == last:
             return None
         if turn.last_usage is not None:
-            turn.details.usage = subtract(turn.details.usage, turn.last_usage)
+            self._keep_rest(turn, turn.last_usage, last)
         return turn
+
+    def _keep_rest(self, turn: ImportedTurn, replaced: Usage, last: int) -> None:
+        """Keeps the usage of the other replies, which is in the row of the one that is replaced."""
+        for row in map(ReplyRow._make, self.db.rows("reply_rows", json_list([last]))):
+            stored = Usage(row.input_tokens, row.output_tokens, row.cached_tokens, row.reasoning_tokens, row.cost)
+            if stored != replaced:
+                details = ReplyDetails(row.model, row.provider, usage=subtract(stored, replaced))
+                self._replies.append(ImportedReply(turn.n, turn.n, details, row.finished_at))
 
     def _extend(self, turn: ImportedTurn, imported: ImportedMessage, n: int) -> None:
         p = turn.details
         p.model, p.provider = plain(imported.model) or p.model, plain(imported.provider) or p.provider
         p.request_id = plain(imported.request_id) or p.request_id
         if imported.usage is not None:
-            p.usage, turn.last_usage = p.usage + imported.usage, imported.usage
+            p.usage += imported.usage
             p.context_tokens = dialog_size(imported.usage) or p.context_tokens
         turn.answered, turn.finished = imported.message.role != "user", imported.finished
         turn.finished_at = imported.created_at or turn.finished_at
         self._by_last.pop(turn.last, None)
         turn.last = n
+        self.add_reply(imported, n, turn.n)
         self._by_last[n] = self._touched[turn.n] = turn
 
     def _row(self, turn: ImportedTurn, now: int) -> Row:
@@ -140,12 +174,11 @@ class ImportedTurns:
         return turn_row(state, turn.n, turn.last, status, turn.details, None, started, ended, error)
 
     def _update(self, turn: ImportedTurn, now: int) -> None:
-        p, u = turn.details, turn.details.usage
+        p, unknown = turn.details, (None,) * len(COUNTS)
         status, error = turn.ending
         self.db.run(
-            "extend_turn", turn.last, p.model, p.provider, p.request_id,
-            u.input_tokens, u.output_tokens, u.cached_tokens, u.reasoning_tokens, u.cost, p.context_tokens,
-            None, json_text(turn.metadata or None), None, turn.n,
+            "extend_turn", turn.last, p.model, p.provider, p.request_id, *unknown, p.context_tokens, None,
+            json_text(turn.metadata or None), None, turn.n,
         )  # fmt: skip
         self.db.run("end_turn", status, error, min(turn.finished_at or now, now), turn.n)
 

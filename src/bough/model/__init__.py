@@ -31,7 +31,7 @@ from bough.model.nodes import (
     TrashEntry,
     TurnInfo,
 )
-from bough.model.usage import Totals, Usage
+from bough.model.usage import ReplyInfo, Totals, Usage
 
 __all__ = [
     "ROLES",
@@ -50,6 +50,7 @@ __all__ = [
     "Node",
     "Other",
     "Part",
+    "ReplyInfo",
     "Role",
     "Save",
     "SessionInfo",

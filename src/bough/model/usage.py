@@ -32,10 +32,35 @@ class Usage:
 
 @value
 class Totals:
-    """The usage of several turns. `name` is what they were grouped by: a session key, a model, a day."""
+    """The usage of several replies."""
 
     name: str | None
+    """What they have in common: a model, a session's key, a day. None where it is unknown, for all, and for a pair."""
     turns: int
+    """How many turns these replies belong to. A turn with replies of two models counts for both."""
     usage: Usage
     unpriced: int
-    """Number of turns without a known cost."""
+    """How many of these turns have a reply without a known cost."""
+    names: tuple[str | None, ...] = ()
+    """The names of one or of a pair, in the order in which they were asked for."""
+    replies: int = 0
+
+
+@value
+class ReplyInfo:
+    """One reply of a provider: who gave it, what it cost and how long it took. Times are microseconds since 1970."""
+
+    message_id: str
+    """The id of its message; of the turn's first message for what was spent before any reply."""
+    turn_id: str | None
+    """The id of the first message of its turn; None for a summary, which no turn added."""
+    session: str | None
+    """The key of the session that paid for it; None when that was deleted."""
+    model: str | None = None
+    provider: str | None = None
+    request_id: str | None = None
+    usage: Usage = Usage()
+    started_at: int | None = None
+    """When the request was sent, if that is known."""
+    first_token_at: int | None = None
+    finished_at: int = 0

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from bough.codec import json_list
 from bough.db import Database, Row
-from bough.db.rows import BlockRow, ExternalRow, MessageRow, SessionRow, TurnRow
+from bough.db.rows import BlockRow, ExternalRow, MessageRow, ReplyRow, SessionRow, TurnRow
 from bough.errors import Corrupt, Refused
 from bough.model.values import mutable, value
 from bough.protocols import Progress
@@ -62,6 +62,7 @@ class Table:
 
 MESSAGES = Table("message_page", MessageEntry._make)
 SESSIONS, TURNS = Table("session_page", SessionRow._make), Table("turn_page", TurnRow._make)
+REPLIES = Table("reply_page", ReplyRow._make)
 EXTERNALS = Table("external_page", ExternalRow._make, 2, ("", ""))
 TRASH = Table("trash_page", TrashPageRow._make, 1, ("",))
 
@@ -87,6 +88,7 @@ def copy(source: Database, target: Database, now: int, progress: Progress | None
         done.removed = len(gone)
         _messages(source, target, done, progress)
         done.turns = _rows(source, target, TURNS, "delete_turn", "insert_turn")
+        _rows(source, target, REPLIES, "delete_reply", "insert_reply")
         _rows(source, target, EXTERNALS, "delete_external", "insert_external")
         done.sessions = target.transact(lambda: _sessions(source, target))
         _trash(source, target)
@@ -248,8 +250,8 @@ def _batches(items: Iterable[T]) -> Iterator[list[T]]:
 
 
 def _compare(source: Database, target: Database) -> None:
-    """Raises `Corrupt` for a message, session, turn or external name that only one side has, or that differs."""
-    for table in (MESSAGES, SESSIONS, TURNS, EXTERNALS):
+    """Raises `Corrupt` for a message, session, turn, reply or external name that only one side has, or that differs."""
+    for table in (MESSAGES, SESSIONS, TURNS, REPLIES, EXTERNALS):
         for theirs, ours in pairs(source, target, table):
             if not _is_same(theirs, ours):
                 what, (key, *_) = table.statement.removesuffix("_page"), theirs or ours

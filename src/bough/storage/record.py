@@ -10,6 +10,7 @@ from bough.model.values import replace
 from bough.storage import changes, lookup
 from bough.storage.leases import SessionState, find_session_state, unleased
 from bough.storage.messages import Entry, insert
+from bough.storage.replies import ReplyDetails, reply_row
 from bough.storage.turns import TurnDetails, insert_turn, move_head
 
 SHORT = 16
@@ -55,12 +56,20 @@ def record(db: Database, key: str, entries: list[Entry], digests: list[bytes], p
         else:
             place = replace(session, head=turn[0].parent)
             insert_turn(db, place, added.first, anchor, "complete" if complete else "interrupted", p, None, now, now)
+        if p.model is not None:
+            _note_model(db, session.n, unfinished or added.first, added.first, turn, p.model, now)
         head = anchor if complete else head
         saved += added.ids
     if head is not None and head != session.head:
         move_head(db, session.n, head, now)
     changes.add(db, "added", now, session.n, anchor)
     return saved
+
+
+def _note_model(db: Database, session: int, turn: int, first: int, entries: list[Entry], model: str, now: int) -> None:
+    """Stores which model gave the replies among new messages."""
+    replies = (first + index for index, entry in enumerate(entries) if entry.message.role == "assistant")
+    db.run_many("add_reply", [reply_row(n, turn, session, ReplyDetails(model), now) for n in replies])
 
 
 def _known_prefix(db: Database, head: int | None, digests: list[bytes]) -> list[int]:

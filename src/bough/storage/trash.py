@@ -11,10 +11,10 @@ from contextlib import suppress
 
 from bough.codec import column, json_list, uncolumn
 from bough.db import Database
-from bough.db.rows import BlockRow, ExternalRow, MessageRow, SessionRow, TurnRow
+from bough.db.rows import BlockRow, ExternalRow, MessageRow, ReplyRow, SessionRow, TurnRow
 from bough.errors import Conflict, Corrupt, NotFound, Refused
 from bough.model import TrashEntry, ids
-from bough.storage import blobs, changes, leases, lookup, search, turns
+from bough.storage import blobs, changes, leases, lookup, replies, search, turns
 from bough.storage.messages import taken
 from bough.storage.rows import RunningTurn, TrashContent
 from bough.storage.trash_payload import CutTurn, Deleted, MovedHead, pack, unpack
@@ -42,6 +42,7 @@ def delete(
         [MessageRow(*row) for row in db.rows("message_rows", everything)],
         [BlockRow(*row) for row in db.rows("block_rows", everything)],
         [TurnRow(*row) for row in db.rows("turn_rows", everything)],
+        [ReplyRow(*row) for row in db.rows("reply_rows", everything)],
         [ExternalRow(*row) for row in db.rows("external_rows", everything)],
         removed, moved, cut,
     )  # fmt: skip
@@ -49,8 +50,9 @@ def delete(
         db.run("delete_session", session.n)
         db.run("keep_session_numbers", session.n)
     search.unindex(db, doomed)
-    for statement in ("forget_externals", "delete_turns", "delete_blocks", "delete_messages"):
+    for statement in ("forget_externals", "delete_turns", "delete_replies", "delete_blocks", "delete_messages"):
         db.run(statement, everything)
+    replies.sum_turns(db, (reply.turn for reply in deleted.replies))
     if doomed:
         db.run("keep_numbers", doomed[-1])
     if keep:
@@ -93,6 +95,7 @@ def restore(db: Database, name: str, now: int) -> list[str]:
     db.run_many("insert_message", deleted.messages)
     db.run_many("insert_block", deleted.blocks)
     db.run_many("insert_turn", [_without_used_key(db, turn) for turn in deleted.turns])
+    db.run_many("insert_reply", deleted.replies)
     db.run_many("restore_external", deleted.externals)
     for session in deleted.sessions:
         _restore_session(db, session)
@@ -105,6 +108,7 @@ def restore(db: Database, name: str, now: int) -> list[str]:
         span = lookup.span(db, turn)
         if span and span.last == after and span.status != "running":
             db.run("cut_turn", before, turn)
+    replies.sum_turns(db, (reply.turn for reply in deleted.replies))
     for move in deleted.moved:
         _move_back(db, move, now)
     search.reindex(db, [message.n for message in deleted.messages])

@@ -15,12 +15,15 @@ from typing import Any, NamedTuple, TypeVar
 from bough.codec.encode import NO_BLOCK
 from bough.compress import compress, decompress
 from bough.db.migrations import VERSION
-from bough.db.rows import BlockRow, ExternalRow, MessageRow, SessionRow, TurnRow
+from bough.db.rows import BlockRow, ExternalRow, MessageRow, ReplyRow, SessionRow, TurnRow
 from bough.errors import Corrupt, SchemaTooNew
-from bough.model.values import value
+from bough.model.values import replace, value
 from bough.storage import blobs
+from bough.storage.replies import reply_of
 
 R = TypeVar("R")
+WITH_REPLIES = 4
+"""The first schema with a row per reply; entries from before have the figures of turns only."""
 
 
 class MovedHead(NamedTuple):
@@ -43,6 +46,7 @@ TABLES: dict[str, type[Any]] = {
     "messages": MessageRow,
     "blocks": BlockRow,
     "turns": TurnRow,
+    "replies": ReplyRow,
     "externals": ExternalRow,
     "sessions": SessionRow,
     "moved": MovedHead,
@@ -58,6 +62,7 @@ class Deleted:
     messages: Sequence[MessageRow] = ()
     blocks: Sequence[BlockRow] = ()
     turns: Sequence[TurnRow] = ()
+    replies: Sequence[ReplyRow] = ()
     externals: Sequence[ExternalRow] = ()
     sessions: Sequence[SessionRow] = ()
     moved: Sequence[MovedHead] = ()
@@ -71,7 +76,7 @@ class Deleted:
     def renumbered(self, numbers: Mapping[int, int]) -> Deleted:
         """A copy with the blob numbers of another store."""
         messages, blocks = blobs.renumber(self.messages, numbers), blobs.renumber(self.blocks, numbers)
-        return Deleted(messages, blocks, self.turns, self.externals, self.sessions, self.moved, self.cut)
+        return replace(self, messages=messages, blocks=blocks)
 
 
 def pack(deleted: Deleted) -> bytes:
@@ -97,9 +102,12 @@ def unpack(payload: bytes) -> Deleted:
         if schema <= VERSION:
             if not schema:
                 _add_first_blocks(stored)
-            return Deleted(**{
+            deleted = Deleted(**{
                 name: _rows(cls, columns.get(name, cls._fields), stored.get(name, ())) for name, cls in TABLES.items()
             })  # fmt: skip
+            if schema < WITH_REPLIES:
+                deleted = replace(deleted, replies=list(filter(None, map(reply_of, deleted.turns))))
+            return deleted
     except (ValueError, TypeError, LookupError, AttributeError) as problem:
         raise Corrupt(
             f"This entry of the trash is damaged: {problem}. It cannot be restored; a purge removes it."

@@ -17,9 +17,10 @@ from bough.db.rows import TurnRow
 from bough.errors import Conflict, Invalid, NotFound, Refused
 from bough.model import Json, Status, Usage
 from bough.model.values import mutable
-from bough.storage import changes, leases, lookup, partial
+from bough.storage import changes, leases, lookup, partial, replies
 from bough.storage.leases import SessionState, check_owner, unleased
 from bough.storage.messages import Entry, Saved, ids_for, insert
+from bough.storage.replies import ReplyDetails
 
 NO_REPLY = "No reply was added."
 UNFINISHED = "The reply was still being written."
@@ -40,6 +41,14 @@ class TurnDetails:
     metadata: Mapping[str, Json] = MappingProxyType({})
     caller: int | None = None
     caller_call: str | None = None
+
+    def sum_up(self, found: Mapping[int, ReplyDetails]) -> None:
+        """Takes over what the replies of a whole turn say, in their order."""
+        for reply in found.values():
+            self.model, self.provider = reply.model or self.model, reply.provider or self.provider
+            self.request_id = reply.request_id or self.request_id
+            self.usage += reply.usage
+            self.context_tokens = dialog_size(reply.usage)
 
     @property
     def instructions_digest(self) -> bytes | None:
@@ -119,6 +128,9 @@ def open_turn(
     saved = insert(db, [entry], now, turn=0, point=session.insert_point)
     n, (id,) = saved.first, saved.ids
     insert_turn(db, session, n, n, "running", details, idempotency_key, now, None)
+    if details.usage != Usage():  # what was spent before the turn began
+        spent = ReplyDetails(details.model, details.provider, usage=details.usage)
+        replies.add(db, n, n, session.n, spent, now)
     leases.take(db, session.n, n, owner, now, lease)
     changes.add(db, "opened", now, session.n, n)
     return OpenTurn(n, id, session.n, session.head, n, owner, details)
@@ -144,7 +156,9 @@ def reopen(db: Database, key: str, turn: int, owner: str, lease: float, now: int
     return opened
 
 
-def extend(db: Database, turn: OpenTurn, entries: list[Entry], p: TurnDetails, now: int, lease: float) -> Saved:
+def extend(
+    db: Database, turn: OpenTurn, entries: list[Entry], p: TurnDetails, reply: ReplyDetails, now: int, lease: float
+) -> Saved:
     """Adds messages, if there are any, and updates the details; renews the lease."""
     check_owner(db, turn.session, turn.id, turn.owner)
     saved = Saved(turn.last + 1, [])
@@ -153,12 +167,14 @@ def extend(db: Database, turn: OpenTurn, entries: list[Entry], p: TurnDetails, n
         db.run("drop_sketch", turn.n)
         saved = insert(db, entries, now, turn.n)
         changes.add(db, "added", now, turn.session, saved.last)
-    u = p.usage
+    u = reply.usage
     db.run(
         "extend_turn", saved.last, p.model, p.provider, p.request_id,
         u.input_tokens, u.output_tokens, u.cached_tokens, u.reasoning_tokens, u.cost, p.context_tokens,
         p.instructions_digest, p.kept_metadata, p.first_token_at, turn.n,
     )  # fmt: skip
+    at = saved.first + replies.reply_index([entry.message for entry in entries]) if entries else turn.last
+    replies.add(db, at, turn.n, turn.session, reply, now)
     leases.take(db, turn.session, turn.n, turn.owner, now, lease)
     return saved
 
@@ -202,11 +218,15 @@ def save_turn(
     key: str,
     entries: list[Entry],
     details: TurnDetails,
+    details_of: Mapping[int, ReplyDetails],
     idempotency_key: str | None,
     after: int | None,
     now: int,
 ) -> list[str]:
-    """Appends a complete turn in the caller's transaction; the ids of its messages."""
+    """Appends a complete turn in the caller's transaction; the ids of its messages.
+
+    `details_of` has those of its replies, by the index of the message.
+    """
     if not entries or entries[-1].message.role == "user":
         raise Invalid(
             "A complete turn ends with a reply, and this one does not; nothing was saved. "
@@ -222,6 +242,8 @@ def save_turn(
     saved = insert(db, entries, now, turn=0, point=session.insert_point)
     first, last = saved.first, saved.last
     insert_turn(db, session, first, last, "complete", details, idempotency_key, now, now)
+    for index, reply in details_of.items():
+        replies.add(db, first + index, first, session.n, reply, now)
     move_head(db, session.n, last, now, session.newest)
     changes.add(db, "added", now, session.n, last)
     return saved.ids

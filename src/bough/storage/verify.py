@@ -6,14 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from bough.codec import decode
+from bough.codec import decode, json_list
 from bough.codec.digest import digest, full_hash
 from bough.compress import decompress
 from bough.db import Database, Row
+from bough.db.rows import ReplyRow, TurnRow
 from bough.errors import BoughError, Corrupt
 from bough.model import Finding, Node
 from bough.protocols import Progress
-from bough.storage import leases, lookup, turns
+from bough.storage import leases, lookup, replies, turns
 from bough.storage.outline import size
 from bough.storage.rows import RunningTurn, TrashContent
 from bough.storage.search import Load
@@ -40,6 +41,7 @@ def findings(
         ("blobs", _blobs(db)),
         ("sessions", _sessions(db)),
         ("turns", _turns(db, now)),
+        ("replies", _replies(db)),
         ("unreachable", _unreachable(db) if unreachable else ()),
     ):
         try:
@@ -173,3 +175,30 @@ def _turns(db: Database, now: int) -> Iterator[Found]:
 
 def _recover(db: Database, now: int) -> None:
     leases.recover(db, now)
+
+
+def _replies(db: Database) -> Iterator[Found]:
+    if lost := [n for (n,) in db.rows("lost_replies")]:
+        yield (
+            Finding("lost_reply", f"{len(lost)} replies", "their messages are gone"),
+            lambda: _forget_replies(db, lost),
+        )
+    for n, count in db.rows("wrong_sums"):
+        yield (
+            Finding("turn_sum", f"turn {n}", "its tokens and cost are not the sums of its replies"),
+            lambda n=n, count=count: _correct_sums(db, n, count),  # type: ignore[misc]
+        )
+
+
+def _forget_replies(db: Database, lost: list[int]) -> None:
+    turns_of_lost = [ReplyRow(*row).turn for row in db.rows("reply_rows", json_list(lost))]
+    db.run("delete_replies", json_list(lost))
+    replies.sum_turns(db, turns_of_lost)
+
+
+def _correct_sums(db: Database, turn: int, count: int) -> None:
+    """Sums up the replies of a turn; if there are none, its own figures become its only reply."""
+    row = None if count else replies.reply_of(TurnRow(*db.rows("turn_rows", json_list([turn]))[0]))
+    if row is not None:
+        db.run("add_reply", *row)
+    replies.sum_turns(db, [turn])

@@ -880,7 +880,9 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $
 -- name: extend_turn
 UPDATE bough.turns AS turns
 SET last = $2, model = coalesce($3, model), provider = coalesce($4, provider), request_id = coalesce($5, request_id),
-    input_tokens = $6, output_tokens = $7, cached_tokens = $8, reasoning_tokens = $9, cost = $10, context_tokens =
+    input_tokens = coalesce(input_tokens + $6, input_tokens, $6), output_tokens = coalesce(output_tokens + $7,
+    output_tokens, $7), cached_tokens = coalesce(cached_tokens + $8, cached_tokens, $8), reasoning_tokens =
+    coalesce(reasoning_tokens + $9, reasoning_tokens, $9), cost = coalesce(cost + $10, cost, $10), context_tokens =
     coalesce($11, context_tokens), instructions_digest = coalesce($12, instructions_digest), metadata = $13,
     first_token_at = coalesce(first_token_at, $14)
 WHERE turns.namespace = $1 AND (n = $15)
@@ -925,31 +927,104 @@ FROM (SELECT * FROM bough.turns WHERE namespace = $1) t
 JOIN (SELECT * FROM bough.sessions WHERE namespace = $1) s ON s.n = t.session
 WHERE t.status = 'running' AND t.last IN (SELECT value FROM unnest(CAST($2 AS bigint[])) wanted (value))
 
--- name: usage_total
-SELECT NULL, count(*), CAST(sum(t.input_tokens) AS bigint), CAST(sum(t.output_tokens) AS bigint),
-    CAST(sum(t.cached_tokens) AS bigint), CAST(sum(t.reasoning_tokens) AS bigint), sum(t.cost), count(*) - count(t.cost)
-FROM (SELECT * FROM bough.turns WHERE namespace = $1) t
-WHERE CAST($2 AS text) IS NULL OR t.session = (
-    SELECT n FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE key = $2
-)
+-- name: add_reply
+INSERT INTO bough.replies (namespace, message, turn, session, model, provider, request_id, input_tokens, output_tokens,
+    cached_tokens, reasoning_tokens, cost, started_at, first_token_at, finished_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+ON CONFLICT (namespace, message) DO UPDATE
+SET model = coalesce(excluded.model, replies.model), provider = coalesce(excluded.provider, replies.provider),
+    request_id = coalesce(excluded.request_id, replies.request_id), input_tokens = coalesce(replies.input_tokens +
+    excluded.input_tokens, replies.input_tokens, excluded.input_tokens), output_tokens = coalesce(replies.output_tokens
+    + excluded.output_tokens, replies.output_tokens, excluded.output_tokens), cached_tokens =
+    coalesce(replies.cached_tokens + excluded.cached_tokens, replies.cached_tokens, excluded.cached_tokens),
+    reasoning_tokens = coalesce(replies.reasoning_tokens + excluded.reasoning_tokens, replies.reasoning_tokens,
+    excluded.reasoning_tokens), cost = coalesce(replies.cost + excluded.cost, replies.cost, excluded.cost), started_at =
+    coalesce(replies.started_at, excluded.started_at), first_token_at = coalesce(replies.first_token_at,
+    excluded.first_token_at), finished_at = excluded.finished_at
 
--- name: usage_by_session
-SELECT s.key, count(*), CAST(sum(t.input_tokens) AS bigint), CAST(sum(t.output_tokens) AS bigint),
-    CAST(sum(t.cached_tokens) AS bigint), CAST(sum(t.reasoning_tokens) AS bigint), sum(t.cost), count(*) - count(t.cost)
-FROM (SELECT * FROM bough.turns WHERE namespace = $1) t
-JOIN (SELECT * FROM bough.sessions WHERE namespace = $1) s ON s.n = t.session
-GROUP BY s.n, s.key
-ORDER BY s.n
+-- name: insert_reply
+INSERT INTO bough.replies (namespace, message, turn, session, model, provider, request_id, input_tokens, output_tokens,
+    cached_tokens, reasoning_tokens, cost, started_at, first_token_at, finished_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
 
--- name: usage_by_model
-SELECT t.model, count(*), CAST(sum(t.input_tokens) AS bigint), CAST(sum(t.output_tokens) AS bigint),
-    CAST(sum(t.cached_tokens) AS bigint), CAST(sum(t.reasoning_tokens) AS bigint), sum(t.cost), count(*) - count(t.cost)
-FROM (SELECT * FROM bough.turns WHERE namespace = $1) t
-WHERE CAST($2 AS text) IS NULL OR t.session = (
-    SELECT n FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE key = $2
+-- name: keep_reply
+INSERT INTO bough.replies (namespace, message, turn, session, model, provider, request_id, input_tokens, output_tokens,
+    cached_tokens, reasoning_tokens, cost, started_at, first_token_at, finished_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+ON CONFLICT (namespace, message) DO NOTHING
+
+-- name: replies
+SELECT (
+    SELECT id FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages WHERE n = r.message
+), (
+    SELECT id FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages WHERE n = r.turn
+), (
+    SELECT key FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE n = r.session
+), r.model, r.provider, r.request_id, r.input_tokens, r.output_tokens, r.cached_tokens, r.reasoning_tokens, r.cost,
+    r.started_at, r.first_token_at, r.finished_at
+FROM (SELECT * FROM bough.replies WHERE namespace = $1) r
+WHERE (r.session = $2 OR $2 IS NULL) AND (r.turn = $3 OR $3 IS NULL) AND r.message >= $4 AND r.message <= $5 AND
+    (r.finished_at >= $6 OR $6 IS NULL) AND (r.finished_at < $7 OR $7 IS NULL)
+ORDER BY r.message DESC LIMIT $8
+
+-- name: replies_of
+SELECT (
+    SELECT id FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages WHERE n = r.message
+), (
+    SELECT id FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages WHERE n = r.turn
+), (
+    SELECT key FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE n = r.session
+), r.model, r.provider, r.request_id, r.input_tokens, r.output_tokens, r.cached_tokens, r.reasoning_tokens, r.cost,
+    r.started_at, r.first_token_at, r.finished_at
+FROM (SELECT * FROM bough.replies WHERE namespace = $1) r
+WHERE r.message IN (SELECT value FROM unnest(CAST($2 AS bigint[])) wanted (value))
+ORDER BY r.message DESC
+
+-- name: sum_turns
+UPDATE bough.turns AS turns
+SET (input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost) = (
+    SELECT sum(r.input_tokens), sum(r.output_tokens), sum(r.cached_tokens), sum(r.reasoning_tokens), sum(r.cost)
+    FROM (SELECT * FROM bough.replies WHERE namespace = $1) r
+    WHERE r.message >= turns.n AND r.turn = turns.n
 )
-GROUP BY t.model
-ORDER BY t.model NULLS FIRST
+WHERE turns.namespace = $1 AND (n IN (SELECT value FROM unnest(CAST($2 AS bigint[])) wanted (value)))
+
+-- name: usage
+SELECT CASE CAST($2 AS text) WHEN 'model' THEN p.model WHEN 'provider' THEN p.provider WHEN 'day' THEN
+    to_char(to_timestamp(p.time / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD') WHEN 'session' THEN (
+    SELECT key FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE n = p.session
+) WHEN 'agent' THEN (
+    SELECT agent FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE n = p.session
+) WHEN 'label' THEN (
+    SELECT label FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages WHERE n = p.message
+) END COLLATE "C", CASE CAST($3 AS text) WHEN 'model' THEN p.model WHEN 'provider' THEN p.provider WHEN 'day' THEN
+    to_char(to_timestamp(p.time / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD') WHEN 'session' THEN (
+    SELECT key FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE n = p.session
+) WHEN 'agent' THEN (
+    SELECT agent FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE n = p.session
+) WHEN 'label' THEN (
+    SELECT label FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages WHERE n = p.message
+) END COLLATE "C", count(DISTINCT p.turn), CAST(sum(p.input_tokens) AS bigint), CAST(sum(p.output_tokens) AS bigint),
+    CAST(sum(p.cached_tokens) AS bigint), CAST(sum(p.reasoning_tokens) AS bigint), sum(p.cost), count(DISTINCT CASE WHEN
+    p.cost IS NULL THEN coalesce(p.turn, p.message) END), CAST(sum(p.replies) AS bigint)
+FROM (
+    SELECT r.message, r.turn, r.session, r.model, r.provider, r.input_tokens, r.output_tokens, r.cached_tokens,
+        r.reasoning_tokens, r.cost, r.finished_at AS time, 1 AS replies
+    FROM (SELECT * FROM bough.replies WHERE namespace = $1) r
+    UNION ALL
+    SELECT t.last, t.n, t.session, t.model, t.provider, NULL, NULL, NULL, NULL, NULL, t.started_at, 0
+    FROM (SELECT * FROM bough.turns WHERE namespace = $1) t
+    WHERE t.n NOT IN (
+        SELECT turn FROM (SELECT * FROM bough.replies WHERE namespace = $1) replies WHERE turn IS NOT NULL
+    )
+) p
+WHERE (CAST($4 AS text) IS NULL OR p.session IN ( WITH RECURSIVE family (n) AS ( SELECT n FROM (SELECT * FROM
+    bough.sessions WHERE namespace = $1) sessions WHERE key = $4 UNION SELECT s.n FROM family f JOIN (SELECT * FROM
+    bough.sessions WHERE namespace = $1) s ON s.parent = f.n WHERE $7 = 1) SELECT n FROM family)) AND ($7 = 1 OR $4 IS
+    NOT NULL OR p.session NOT IN (SELECT n FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE
+    parent IS NOT NULL OR channel = 'subagent')) AND (p.time >= $5 OR $5 IS NULL) AND (p.time < $6 OR $6 IS NULL)
+GROUP BY 1, 2
+ORDER BY 1 NULLS FIRST, 2 NULLS FIRST
 
 -- name: with_descendants
 WITH RECURSIVE below (n) AS (
@@ -1036,6 +1111,13 @@ FROM (SELECT * FROM bough.turns WHERE namespace = $1) turns
 WHERE n IN (SELECT value FROM unnest(CAST($2 AS bigint[])) wanted (value))
 ORDER BY n
 
+-- name: reply_rows
+SELECT message, turn, session, model, provider, request_id, input_tokens, output_tokens, cached_tokens,
+    reasoning_tokens, cost, started_at, first_token_at, finished_at
+FROM (SELECT * FROM bough.replies WHERE namespace = $1) replies
+WHERE message IN (SELECT value FROM unnest(CAST($2 AS bigint[])) wanted (value))
+ORDER BY message
+
 -- name: turns_ending_in
 SELECT n, last
 FROM (SELECT * FROM bough.turns WHERE namespace = $1) turns
@@ -1064,6 +1146,14 @@ DELETE FROM bough.turns AS turns WHERE turns.namespace = $1 AND (n = $2)
 DELETE
 FROM bough.turns AS turns
 WHERE turns.namespace = $1 AND (n IN (SELECT value FROM unnest(CAST($2 AS bigint[])) wanted (value)))
+
+-- name: delete_reply
+DELETE FROM bough.replies AS replies WHERE replies.namespace = $1 AND (message = $2)
+
+-- name: delete_replies
+DELETE
+FROM bough.replies AS replies
+WHERE replies.namespace = $1 AND (message IN (SELECT value FROM unnest(CAST($2 AS bigint[])) wanted (value)))
 
 -- name: forget_externals
 UPDATE bough.external_ids AS external_ids
@@ -1284,6 +1374,27 @@ WHERE NOT EXISTS (
 -- name: trash_payloads
 SELECT n, id, payload FROM (SELECT * FROM bough.trash WHERE namespace = $1) trash
 
+-- name: lost_replies
+SELECT r.message
+FROM (SELECT * FROM bough.replies WHERE namespace = $1) r
+WHERE NOT EXISTS (
+    SELECT 1 FROM (SELECT * FROM bough.messages WHERE namespace = $1) m WHERE m.n = r.message OFFSET 0
+)
+
+-- name: wrong_sums
+SELECT t.n, coalesce(x.replies, 0)
+FROM (SELECT * FROM bough.turns WHERE namespace = $1) t
+LEFT JOIN (
+    SELECT turn, count(*) AS replies, sum(input_tokens) AS input_tokens, sum(output_tokens) AS output_tokens,
+        sum(cached_tokens) AS cached_tokens, sum(reasoning_tokens) AS reasoning_tokens, sum(cost) AS cost
+    FROM (SELECT * FROM bough.replies WHERE namespace = $1) replies
+    GROUP BY turn
+) x ON x.turn = t.n
+WHERE x.input_tokens IS DISTINCT FROM t.input_tokens OR x.output_tokens IS DISTINCT FROM t.output_tokens OR
+    x.cached_tokens IS DISTINCT FROM t.cached_tokens OR x.reasoning_tokens IS DISTINCT FROM t.reasoning_tokens OR
+    (x.cost IS NULL) <> (t.cost IS NULL) OR abs(x.cost - t.cost) > 1e-9 * (1 + abs(t.cost))
+ORDER BY t.n
+
 -- name: message_page
 SELECT n, id, digest, label
 FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages
@@ -1297,6 +1408,13 @@ SELECT n, session, idempotency_key, parent, last, status, model, provider, reque
 FROM (SELECT * FROM bough.turns WHERE namespace = $1) turns
 WHERE n > $2
 ORDER BY n LIMIT $3
+
+-- name: reply_page
+SELECT message, turn, session, model, provider, request_id, input_tokens, output_tokens, cached_tokens,
+    reasoning_tokens, cost, started_at, first_token_at, finished_at
+FROM (SELECT * FROM bough.replies WHERE namespace = $1) replies
+WHERE message > $2
+ORDER BY message LIMIT $3
 
 -- name: session_page
 SELECT n, key, channel, channel_id, directory, head, revision, activity, parent, parent_message, forked_from, title,
@@ -1506,17 +1624,6 @@ LEFT JOIN LATERAL (
     SELECT * FROM bough.blob_bytes y WHERE y.namespace = $1 AND y.n = b.blob OFFSET 0
 ) y ON true
 ORDER BY 1 DESC, position
-
--- name: usage_by_day
-SELECT to_char(to_timestamp(t.started_at / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, count(*),
-    CAST(sum(t.input_tokens) AS bigint), CAST(sum(t.output_tokens) AS bigint), CAST(sum(t.cached_tokens) AS bigint),
-    CAST(sum(t.reasoning_tokens) AS bigint), sum(t.cost), count(*) - count(t.cost)
-FROM (SELECT * FROM bough.turns WHERE namespace = $1) t
-WHERE CAST($2 AS text) IS NULL OR t.session = (
-    SELECT n FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE key = $2
-)
-GROUP BY day
-ORDER BY day
 
 -- name: settings
 SELECT set_config('bough.namespace', $1, true), set_config('lock_timeout', $2, true), set_config('synchronous_commit',

@@ -73,8 +73,9 @@ INSERT INTO bough.replies
 SELECT namespace, last, n, session, model, provider, request_id, input_tokens, output_tokens, cached_tokens,
        reasoning_tokens, cost, NULL, first_token_at, coalesce(finished_at, started_at)
 FROM bough.turns
-WHERE coalesce(model, provider, request_id) IS NOT NULL OR coalesce(input_tokens, output_tokens) IS NOT NULL
-   OR cost IS NOT NULL;
+WHERE coalesce(model, provider, request_id) IS NOT NULL OR cost IS NOT NULL
+   OR coalesce(input_tokens, output_tokens, cached_tokens, reasoning_tokens) IS NOT NULL
+ON CONFLICT DO NOTHING;
 
 INSERT INTO bough.directories
 SELECT DISTINCT ON (namespace, directory) namespace, directory, n, updated_at FROM bough.sessions

@@ -20,10 +20,11 @@ CREATE TABLE replies (                  -- one row per provider reply; the figur
     first_token_at   INTEGER,
     finished_at      INTEGER NOT NULL
 ) STRICT;
-INSERT INTO replies
+INSERT OR IGNORE INTO replies           -- a file that was edited by hand may name one last message twice
 SELECT last, n, session, model, provider, request_id, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost,
        NULL, first_token_at, coalesce(finished_at, started_at)
-FROM turns WHERE coalesce(model, provider, request_id, input_tokens, output_tokens, cost) IS NOT NULL;
+FROM turns WHERE coalesce(model, provider, request_id, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost)
+                 IS NOT NULL;
 
 CREATE TABLE documents (                -- small JSON or bytes kept with a session, by name
     session    INTEGER NOT NULL,
