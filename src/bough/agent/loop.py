@@ -131,6 +131,7 @@ class Run:
         """Request one reply and store it. None if the time ran out first. Raises `ProviderError`."""
         tools = self._toolbox.tools()
         request = self._request(tools)
+        started = self._turn.session.store.clock()
         received = receive(self._turn, lambda: self._ask(request, tools), self._deadline, self._listener)
         if received is None:
             return None
@@ -139,6 +140,7 @@ class Run:
             usage=None if received.usage == Usage() else received.usage,
             provider=self._agent.provider.name,
             request_id=received.request_id,
+            started_at=started,
             first_token_at=received.first_token_at,
         )
         if not ids:
