@@ -158,6 +158,7 @@ class AsyncStore(_Facade):
     find_ids = hop(Store.find_ids)
     verify = hop(Store.verify)
     find_session = hop(Store.find_session)
+    last_session = hop(Store.last_session)
     sessions = hop(Store.sessions)
     sessions_through = hop(Store.sessions_through)
     delete_session = hop(Store.delete_session)

@@ -32,13 +32,15 @@ class Session:
     """A persistent name for a message. `store.session(key)` gives one."""
 
     def __init__(
-        self, store: Store, key: str, label: str | None = None, caller: tuple[str, str | None] | None = None
-    ) -> None:
+        self, store: Store, key: str, label: str | None = None, caller: tuple[str, str | None] | None = None,
+        directory: str | None = None,
+    ) -> None:  # fmt: skip
         self.store = store
         self.key = key
         self.label = label
         """Put on every node that is added through this object: a subagent's run has one."""
         self._caller = caller
+        self._directory = directory
 
     def __repr__(self) -> str:
         return f"<Session {self.key!r}>"
@@ -127,10 +129,11 @@ class Session:
 
     def update(
         self, *, title: str | None = None, directory: str | None = None, agent: str | None = None,
-        model: str | None = None, extra: Json = None,
+        model: str | None = None, extra: Json | Unset = UNSET,
     ) -> None:  # fmt: skip
-        """Changes the fields that are given."""
-        self.store.session(self.key, title=title, directory=directory, agent=agent, model=model, extra=extra)
+        """Changes the fields that are given; `extra=None` clears it. Raises `NotFound` for a deleted session."""
+        given = sessions.Description(directory, title, agent, model)
+        self.store.write(lambda now: sessions.update(self.store.db, self.key, given, extra, now))
 
     # Adding ---------------------------------------------------------------------------------------------------------
 
@@ -218,7 +221,8 @@ class Session:
         entries = self.store.prepare(messages, self.label, lazy=True)
         digests = chain([entry.message for entry in entries])
         draft_new(db, self.key, entries, digests)
-        return self.store.write(partial(record, db, self.key, entries, digests, TurnDetails(model)), wait)
+        details = TurnDetails(model, directory=self._directory)
+        return self.store.write(partial(record, db, self.key, entries, digests, details), wait)
 
     def compact(
         self,
@@ -262,7 +266,7 @@ class Session:
             entry.parent = head
             saved = insert(db, [entry], now)
             add_reply(db, saved.last, None, session.n, reply, now)
-            turns.move_head(db, session.n, saved.last, now)
+            turns.move_head(db, session.n, saved.last)
             changes.add(db, "compacted", now, session.n, saved.last)
             return saved.ids[0]
 
@@ -279,7 +283,7 @@ class Session:
         if place is None:
             raise Refused(f"Session {self.key!r} is empty; there is nothing to fork.")
         key = self.store.write(lambda now: sessions.fork(self.store.db, place, key, title, self.key, now))
-        return Session(self.store, key)
+        return Session(self.store, key, directory=self._directory)
 
     def move(self, to: str | None) -> str | None:
         """Moves the head to any message of any tree, or before the first one (None); the id of the new head.
@@ -310,7 +314,7 @@ class Session:
             header = lookup.header(self.store.db, session.head)
             if header is None:
                 return None
-            turns.move_head(self.store.db, session.n, header.parent, now)
+            turns.move_head(self.store.db, session.n, header.parent)
             changes.add(self.store.db, "moved", now, session.n, header.parent)
             return lookup.id_of(self.store.db, header.n)
 
@@ -353,7 +357,7 @@ class Session:
         def move(now: int) -> str | None:
             session = leases.unleased(self.store.db, self.key, now)
             target = place(session.head)
-            turns.move_head(self.store.db, session.n, target, now)
+            turns.move_head(self.store.db, session.n, target)
             changes.add(self.store.db, "moved", now, session.n, target)
             return lookup.id_of(self.store.db, target)
 
@@ -378,9 +382,10 @@ class Session:
         raise Invalid(f"Session {self.key!r} has {found} turns; it cannot go back by {count}.")
 
     def _link(self, details: TurnDetails) -> TurnDetails:
-        """Adds the message and the call that this session works for to the details of a turn."""
+        """Adds the message and the call that this session works for, and its directory, to the details of a turn."""
         message, details.caller_call = self._caller or (None, None)
         details.caller = None if message is None else lookup.number(self.store.db, message)
+        details.directory = self._directory
         return details
 
 
@@ -399,7 +404,7 @@ class Opening:
         """The open turn, once the session is free. Raises `Busy`."""
         db, owner = session.store.db, new_owner(session.store.db.shared)
         if self.resume is not None:
-            work = partial(turns.reopen, db, session.key, self.resume, owner, self.lease)
+            work = partial(turns.reopen, db, session.key, self.resume, session._directory, owner, self.lease)
         else:
             (entry,) = session.store.prepare([self.message], session.label)
             given = entry, session._link(self.details), self.idempotency_key

@@ -38,6 +38,7 @@ from bough.model.keys import parse_key
 from bough.model.nodes import STATUSES
 from bough.model.times import micros, span
 from bough.model.tree import Tree, grow
+from bough.model.values import replace
 from bough.session import Session
 from bough.storage import changes, leases, lookup, outline, replies, search, sessions, trash
 from bough.storage.changes import AfterCommit, Follower, Observed, report
@@ -299,12 +300,22 @@ class Store:
         model: str | None = None,
         extra: Json = None,
     ) -> Session:
-        """The session with this key, found or made. What else is given is written down, whether it is new or not."""
+        """The session with this key, found or made. What else is given is written down, whether it is new or not.
+
+        But `directory` is where the caller is: a new session gets it, one that exists keeps its own, and once something
+        is said through the returned object, the directory continues this session (see `last_session`).
+        """
         parse_key(key)
-        given = sessions.Description(directory, title, agent, model, extra)
+        given = sessions.Description(None, title, agent, model, extra)
         if not given.is_empty or lookup.session_number(self.db, key) is None:
+            given = replace(given, directory=directory)
             self.write(lambda now: sessions.make_or_update(self.db, key, given, now))
-        return Session(self, key)
+        return Session(self, key, directory=directory)
+
+    def last_session(self, directory: str) -> SessionInfo | None:
+        """The session that a directory last talked to, wherever that one comes from; None if there is none."""
+        row = self.db.row("session_of_directory", column(directory))
+        return None if row is None else codec.session_infos([row])[0]
 
     def find_session(self, key: str) -> SessionInfo | None:
         """What is known of a session, or None if there is none."""
@@ -323,9 +334,10 @@ class Store:
     ) -> list[SessionInfo]:
         """The sessions, the most recently used first. `before` is the `cursor` of the last one already seen.
 
-        Without `delegates`, those in which a subagent works are left out, whoever called it. With `label`, only those
-        on whose path a message has this label. Raises `NotFound` for an unknown parent, and `Invalid` for a negative
-        `limit`.
+        A session is used when it is created and when somebody talks there; nothing else changes the order, and imported
+        sessions have the time of their last message. Without `delegates`, those in which a subagent works are left out,
+        whoever called it. With `label`, only those on whose path a message has this label. Raises `NotFound` for an
+        unknown parent, and `Invalid` for a negative `limit`.
         """
         at_least("limit", limit, 0)
         lookup.check_session(self.db, parent)

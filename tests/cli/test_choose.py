@@ -116,9 +116,30 @@ def test_a_subagents_trace_is_never_continued(store: Store) -> None:
 
 
 def test_conversations_of_other_channels_are_continued_by_name_only(store: Store) -> None:
-    talk(store.session("claude-code:123", directory=HERE), "imported")
+    imported = store.session("claude-code:123")
+    imported.update(directory=HERE)
+    talk(imported, "imported")
     assert find_last(store, HERE) is None
     assert choose(store, Target(resume="claude-code:123"), HERE).session.key == "claude-code:123"
+
+
+def test_what_was_resumed_and_talked_to_here_is_continued_here_and_stays_the_other_directorys(store: Store) -> None:
+    first = choose(store, Target(), HERE).session
+    talk(first, "one")
+    talk(choose(store, Target(), "/elsewhere").session, "two")
+    resumed = choose(store, Target(resume=first.key), "/elsewhere").session
+    assert choose(store, Target(last=True), "/elsewhere").session.key == "cli:elsewhere"  # nothing said there yet
+    talk(resumed, "three")
+    for target in (Target(), Target(last=True)):
+        assert choose(store, target, "/elsewhere").session.key == first.key
+        assert choose(store, target, HERE).session.key == first.key
+    assert first.info.directory == HERE
+    store.delete_session("cli:elsewhere")
+    store.restore("cli:elsewhere")
+    store.session("cli:elsewhere", title="Renamed")
+    assert choose(store, Target(last=True), "/elsewhere").session.key == first.key
+    talk(choose(store, Target(session="elsewhere"), "/elsewhere").session, "four")
+    assert choose(store, Target(last=True), "/elsewhere").session.key == "cli:elsewhere"
 
 
 def test_continuing_from_a_head_stays_in_its_session(store: Store) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bough import Busy, Node, Refused, Save, Store, Usage, assistant, tool_call, tool_result, user
+from bough.model.imported import Conversation, ImportedMessage
 from tests.contract.test_messages import chain
 from tests.contract.test_sessions import talk, texts
 
@@ -198,3 +199,93 @@ def test_12_nothing_is_silent(store: Store) -> None:
     assert texts(session) == ["a", "A"]
     with pytest.raises(TypeError):
         session.save_turn([user("q"), assistant("a")], usage=Usage(input_tokens=1), no_such_option=1)  # type: ignore[call-arg]
+
+
+def test_16_upkeep_moves_no_conversation_and_changes_nobodys_place(store: Store) -> None:
+    here = "/home/me/garden"
+    old, new = store.session("cli:old", directory="/elsewhere"), store.session("cli:new", directory="/elsewhere")
+    ids, _ = talk(old, "a", "b")
+    talk(store.session("cli:new", directory=here), "c")
+    before = [(info.key, info.updated_at, info.cursor) for info in store.sessions()]
+    assert [key for key, *_ in before] == ["cli:new", "cli:old"]
+
+    def check() -> None:
+        assert [(info.key, info.updated_at, info.cursor) for info in store.sessions()] == before
+        assert (store.last_session("/elsewhere"), store.last_session(here)) == (
+            old.info,
+            new.info,
+        )
+
+    old.update(title="Renamed", directory="/elsewhere", extra={"a": 1})
+    store.session("cli:old", title="Again", directory=here)
+    store.label(ids[0], "topic")
+    old.rewind()
+    old.move(None)
+    old.move(ids[1])
+    check()
+    store.delete_session("cli:old")
+    assert [info.key for info in store.sessions()] == ["cli:new"]
+    store.restore("cli:old")
+    check()
+    old.clear()
+    store.restore(ids[0])
+    check()
+    store.delete_session("cli:new")
+    assert store.last_session(here) is None
+    talk(old, "unrelated")
+    store.restore("cli:new")
+    assert store.last_session(here) == new.info
+    assert [info.key for info in store.sessions()] == ["cli:old", "cli:new"]
+
+
+def test_16_a_directory_continues_what_it_last_talked_to_wherever_that_comes_from(store: Store) -> None:
+    a, b = store.session("cli:a", directory="/a"), store.session("cli:b", directory="/b")
+    assert store.last_session("/a") is None
+    talk(a, "1")
+    talk(b, "2")
+    found = [store.last_session(directory) for directory in ("/a", "/b", "/c\0")]
+    assert found == [a.info, b.info, None]
+    resumed = store.session("cli:a", directory="/b")
+    assert store.last_session("/b") == b.info
+    with resumed.turn("3") as turn:
+        assert store.last_session("/b") == a.info  # a question is enough
+        turn.add(assistant("C"))
+    assert (a.info.directory, store.last_session("/a")) == ("/a", a.info)
+    talk(b, "4")
+    assert store.last_session("/b") == b.info
+    forked = resumed.fork(key="cli:fork")
+    assert store.last_session("/b") == b.info
+    forked.record([user("5"), assistant("E")])
+    assert store.last_session("/b") == forked.info
+    talk(store.session("cli:b"), "6")
+    assert store.last_session("/b") == forked.info
+
+
+def test_16_an_import_stands_at_its_own_time(connect: Callable[..., Any]) -> None:
+    now = 1_000_000
+
+    def conversation(id: str, *times: int) -> Conversation:
+        said = enumerate(times)
+        items = [
+            ImportedMessage(
+                f"{id}{n}", assistant("a") if n % 2 else user("q"), f"{id}{n - 1}" if n else None, created_at=at
+            )
+            for n, at in said
+        ]
+        return Conversation("elsewhere-app", id, items)
+
+    with connect(clock=lambda: now) as store:
+        for key, at in (("first", 1_000_000), ("second", 2_000_000), ("second", 4_000_000), ("third", 6_000_000)):
+            now = at
+            talk(store.session(key), "hello")
+        now = 9_000_000
+        for id, time in (("x", 1_500_000), ("y", 3_000_000), ("z", 3_500_000), ("same", 3_500_000), ("w", 5_000_000)):
+            store.bring_in(conversation(id, time - 2, time))
+        order = ["third", "w", "second", "same", "z", "y", "x", "first"]
+        assert [info.key.rpartition(":")[2] for info in store.sessions()] == order
+        cursors = [info.cursor for info in store.sessions()]
+        assert cursors == sorted(set(cursors), reverse=True)
+        store.bring_in(conversation("x", 1_499_998, 1_500_000, 7_000_000, 7_000_001))
+        assert [info.key for info in store.sessions(limit=2)] == ["elsewhere-app:x", "third"]
+        talk(store.session("first"), "again")
+        assert [info.key for info in store.sessions(limit=2)] == ["first", "elsewhere-app:x"]

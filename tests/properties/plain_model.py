@@ -107,7 +107,7 @@ class Lease:
 
 @dataclass
 class Name:
-    """A session. `number` is its identity, whatever its key; `used` grows each time it is made, moved or restored."""
+    """A session. `number` is its identity, whatever its key; `used` grows each time it is made or talked to."""
 
     number: int
     key: str
@@ -364,7 +364,6 @@ class Model:
             self.names[key].title = title
         elif title is not None:
             self.names[key].title = title
-            self.names[key].updated_at = now
 
     def _make(self, key: str, head: str | None, now: int, parent: int | None = None) -> Name:
         self.sessions_made += 1
@@ -376,11 +375,19 @@ class Model:
         self.names[key] = name
         return name
 
-    def _move(self, name: Name, head: str | None, now: int, at_once: bool = False) -> None:
-        """Moves a session. Several that move `at_once` are used at the same moment."""
-        self.uses += 0 if at_once else 1
-        name.head, name.updated_at, name.used = head, now, self.uses
+    def _move(self, name: Name, head: str | None) -> None:
+        """Moves a session without using it."""
+        name.head = head
         name.revision += 1
+
+    def _use(self, name: Name, now: int) -> None:
+        self.uses += 1
+        name.updated_at, name.used = now, self.uses
+
+    def _talk(self, name: Name, head: str | None, now: int) -> None:
+        """Moves a session past what was said there just now."""
+        self._move(name, head)
+        self._use(name, now)
 
     def is_leased(self, name: Name, now: int) -> bool:
         """Whether someone is writing to it."""
@@ -423,25 +430,25 @@ class Model:
         self.place(to)
         if to not in self.path_ids(name.head):
             raise Refused(to)
-        self._move(name, to, now)
+        self._move(name, to)
 
     def move(self, key: str, to: str | None, now: int) -> None:
         name = self.free(key, now)
         if to is not None:
             self.place(to)
-        self._move(name, to, now)
+        self._move(name, to)
 
     def pop(self, key: str, now: int) -> None:
         name = self.free(key, now)
         if name.head is not None:
-            self._move(name, self.places[name.head].parent, now)
+            self._move(name, self.places[name.head].parent)
 
     def rewind_by(self, key: str, turns: int, now: int) -> None:
         name = self.free(key, now)
         starts = self.starts(self.path(name.head))
         if not 1 <= turns <= len(starts):
             raise Invalid(str(turns))
-        self._move(name, starts[-turns].parent, now)
+        self._move(name, starts[-turns].parent)
 
     def starts(self, path: list[Place]) -> list[Place]:
         """The first message of each turn; outside turns, each message of the user. The first message of all is one."""
@@ -462,7 +469,9 @@ class Model:
         name = self.free(key, now)
         assert name.head is not None
         self.fork(name.head, None, None, key, names, now)
-        self._move(name, None, now)
+        archived = max(self.names.values(), key=lambda one: one.number)
+        archived.created_at, archived.updated_at, archived.used = name.created_at, name.updated_at, name.used
+        self._talk(name, None, now)
 
     def delegate(self, key: str, agent: str, now: int) -> str:
         """The key of the session in which the agent works."""
@@ -480,7 +489,7 @@ class Model:
             return
         name = self.free(key, now)
         place = self._add(summary, name.head, names, now, kind="summary", covers=old[-1].id)
-        self._move(name, place.id, now)
+        self._move(name, place.id)
 
     def to_summarise(self, key: str, keep_turns: int) -> list[Place]:
         """The last summary, and the messages since the one it speaks up to, without the newest turns."""
@@ -508,6 +517,7 @@ class Model:
         return self._lease(name, first.id, now, dead)
 
     def _lease(self, name: Name, turn: str, now: int, dead: bool = False) -> int:
+        self._use(name, now)
         self.holders += 1
         name.lease = Lease(turn, self.holders, now + LEASE, dead)
         return self.holders
@@ -535,6 +545,7 @@ class Model:
         run.model = model or run.model
         run.metadata = run.metadata | (metadata or {})
         name.lease.until = now + LEASE
+        name.updated_at = now
 
     def finish(self, holder: int, status: Status, why: str | None, now: int) -> None:
         name = self.held_by(holder)
@@ -549,7 +560,7 @@ class Model:
             status, why = "interrupted", MOVED_ON
         run.status, run.error, run.finished_at, name.lease = status, why, now, None
         if status == "complete":
-            self._move(name, run.last, now)
+            self._talk(name, run.last, now)
         if why == MOVED_ON:
             raise Conflict(why)
 
@@ -591,7 +602,7 @@ class Model:
             size=counted_size(usage) if sum(one.role == "assistant" for one in messages) == 1 else None,
         )  # fmt: skip
         self._note_reply(reply_among(places), model, usage)
-        self._move(name, places[-1].id, now)
+        self._talk(name, places[-1].id, now)
         return [place.id for place in places]
 
     def _note_reply(self, place: Place, model: str | None, usage: Usage | None) -> None:
@@ -606,7 +617,7 @@ class Model:
         head = next((id_ for id_ in reversed(known) if self.places[id_].message.role != "user"), None)
         if len(known) == len(dialog):
             if head is not None and head not in self.path_ids(name.head):
-                self._move(name, head, now)
+                self._move(name, head)
             return
         anchor, time = known[-1] if known else None, now
         for messages in in_turns(dialog[len(known) :]):
@@ -623,7 +634,8 @@ class Model:
                 place.turn = run.id
             head = anchor if replied else head
         if head is not None and head != name.head:
-            self._move(name, head, now)
+            self._move(name, head)
+        self._use(name, now)
 
     def known_part(self, name: Name, dialog: Sequence[Message]) -> list[str]:
         """The stored messages that this dialog begins with: along the session's own path as far as it agrees, else
@@ -717,12 +729,11 @@ class Model:
                 raise Refused("a running turn")
             self._put_aside_run(run, now)
         moved: list[tuple[int, str | None, str | None]] = []
-        self.uses += 1
         for name in [name for name in self.names.values() if name not in family]:
             if name.head is not None and (name.head in doomed or name is emptied):
                 left = [] if name is emptied else [id_ for id_ in self.path_ids(name.head) if id_ not in doomed]
                 moved.append((name.number, name.head, left[-1] if left else None))
-                self._move(name, left[-1] if left else None, now, at_once=True)
+                self._move(name, left[-1] if left else None)
         if not (doomed or family or moved):
             return
         cut = []
@@ -771,17 +782,15 @@ class Model:
             used = {other.key for other in self.runs.values() if other.session == run.session}
             self.runs[run.id] = replace(run, key=None if run.key in used else run.key)
         for session in bin_.names:
-            self.uses += 1
             # Where it stood may be gone for good: then it stands nowhere.
-            self.names[session.key] = replace(session, head=self.here(session.head), used=self.uses, lease=None)
+            self.names[session.key] = replace(session, head=self.here(session.head), lease=None)
         for turn, before, after in bin_.cut:
             if turn in self.runs and self.runs[turn].last == after and self.runs[turn].status != "running":
                 self.runs[turn].last = before
-        self.uses += 1
         for number, head, moved_to in bin_.moved:
             found = self.numbered(number)
             if found and found.head == moved_to and found.lease is None and head in self.places:
-                self._move(found, head, now, at_once=True)
+                self._move(found, head)
         return [place.id for place in bin_.places]
 
     def purge(self, older_than: int, now: int) -> int:

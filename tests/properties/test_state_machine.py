@@ -666,13 +666,8 @@ class StoreMachine(RuleBasedStateMachine):
 
     def see_sessions(self) -> None:
         infos = self.store.sessions()
-        # Sessions that one deletion moved were used at the same moment: whichever comes first stays first from then on.
-        used = [self.model.names[info.key].used for info in infos if info.key in self.model.names]
-        assert {info.key for info in infos} == set(self.model.names)
-        assert used == sorted(used, reverse=True)
-        for place, info in enumerate(reversed(infos)):
-            self.model.names[info.key].used = place
-        self.model.uses = len(infos)
+        used = sorted(self.model.names.values(), key=lambda name: name.used, reverse=True)
+        assert [info.key for info in infos] == [name.key for name in used]
         for info in infos:
             name = self.model.names[info.key]
             assert replace(info, cursor=0) == self.model.session_info(name)

@@ -611,8 +611,18 @@ def test_a_file_of_the_first_schema_is_migrated_without_loss(tmp_path: Path) -> 
         assert store.get_messages(["dddddd"])[0].message == bough.user("Thanks", oak)
         assert {finding.code for finding in store.verify()} == {"digest", "damaged_blob"}  # they were invented above
         store.session("cli:b")
-        assert store.db.row("session_numbers") == (8,)  # a turn may still remember the seventh
+        assert (store.db.row("session_numbers") or (0,))[0] == 8  # a turn may still remember the seventh
     assert (tmp_path / "a.db.v1.backup").exists()
+
+
+def fill_from(path: Path, source: Path) -> None:
+    """Copies the rows of another file into one of an older schema, as far as that has their columns."""
+    connection = apsw.Connection(str(path))
+    connection.execute("ATTACH ? AS source", (str(source),))
+    for table in ("blobs", "blob_bytes", "messages", "blocks", "sessions", "turns", "state"):
+        columns = ", ".join(name for _, name, *_ in connection.execute(f"PRAGMA main.table_info({table})"))
+        connection.execute(f"REPLACE INTO main.{table} ({columns}) SELECT {columns} FROM source.{table}")
+    connection.close()
 
 
 def test_a_file_of_the_second_schema_is_migrated_with_every_branch(tmp_path: Path) -> None:
@@ -620,7 +630,7 @@ def test_a_file_of_the_second_schema_is_migrated_with_every_branch(tmp_path: Pat
     old.mkdir()
     for step in (Path(SCHEMA) / "migrations").glob("000[12]-*.sqlite.sql"):
         (old / step.name).write_bytes(step.read_bytes())
-    with Store(SQLite(path, migrations=old)) as store:
+    with bough.connect(tmp_path / "new.db") as store:
         session = store.session("cli:a")
         question, *_, answer = session.save_turn(steps("one", 4))
         session.save_turn(steps("two", 2))
@@ -628,6 +638,8 @@ def test_a_file_of_the_second_schema_is_migrated_with_every_branch(tmp_path: Pat
         side = other.save_turn([user("Or so?"), bough.assistant("Or so.")])[0]
         before = {node.id: node.parent_id for node in store.list_messages()}
         below = [[node.id for node in store.children(name)] for name in (question, answer)]
+    Store(SQLite(path, migrations=old)).close()
+    fill_from(path, tmp_path / "new.db")
     with bough.connect(path) as store:
         assert {node.id: node.parent_id for node in store.list_messages()} == before
         assert [[node.id for node in store.children(name)] for name in (question, answer)] == below

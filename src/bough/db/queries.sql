@@ -34,6 +34,16 @@ SELECT m.parent FROM walk CROSS JOIN messages m ON m.n = walk.n WHERE m.parent <
 -- fragment: highest
 (SELECT max(n) FROM (SELECT max(n) AS n FROM messages UNION ALL SELECT highest FROM state) used)
 
+-- fragment: last_activity
+-- The highest activity that a session has, or had when it was deleted.
+(SELECT max(activity) FROM (SELECT max(activity) AS activity FROM sessions UNION ALL SELECT activity FROM state) used)
+
+-- fragment: next_activity
+-- The activity of a session that is used now: the time, or one more than the last where a clock went back.
+(SELECT max(activity) FROM (
+    SELECT CAST(? AS bigint) AS activity UNION ALL SELECT max(activity) + 1 FROM sessions
+    UNION ALL SELECT activity + 1 FROM state) used)
+
 -- fragment: is_taken
 WHERE EXISTS (SELECT 1 FROM messages m WHERE m.id = names.value)
    OR EXISTS (SELECT 1 FROM trash_names t WHERE t.name = names.value)
@@ -331,12 +341,12 @@ SELECT n, key FROM sessions WHERE n IN (SELECT value FROM json_each(?))
 -- name: session_state
 -- The state of a session for a writer, with the columns of `ground` for its head.
 SELECT s.n, s.key, s.head, s.revision, s.lease_turn, s.lease_owner, s.lease_until,
-       s.activity = (SELECT max(activity) FROM sessions),
+       s.activity = {last_activity}, (SELECT session FROM directories WHERE path = ?3),
        {highest}, (SELECT count(*) FROM json_each(?2) names {is_taken}), p.digest, p.created_at, p.weight, p.summary
 FROM sessions s LEFT JOIN messages p ON p.n = s.head WHERE s.key = ?1
 
 -- name: leased_session
-SELECT head, activity = (SELECT max(activity) FROM sessions) FROM sessions WHERE n = ? AND lease_owner = ?
+SELECT head, activity = {last_activity} FROM sessions WHERE n = ? AND lease_owner = ?
 
 -- name: sessions
 {session} WHERE s.activity < ?1 AND (s.channel = ?2 OR ?2 IS NULL) AND (s.directory = ?3 OR ?3 IS NULL)
@@ -363,11 +373,14 @@ SELECT n, key FROM sessions WHERE parent = ? ORDER BY n
 INSERT INTO sessions (n, key, channel, channel_id, directory, head, revision, activity, parent, forked_from, title,
                       agent, model, extra, created_at, updated_at)
 SELECT (SELECT max(n) FROM (SELECT max(n) AS n FROM sessions UNION ALL SELECT sessions FROM state) used) + 1,
-       ?, ?, ?, ?, ?, 0, coalesce(max(activity), 0) + 1, ?, ?, ?, ?, ?, ?, ?, ? FROM sessions RETURNING n
+       ?, ?, ?, ?, ?, 0, {next_activity}, ?, ?, ?, ?, ?, ?, ?, ? RETURNING n
 
 -- name: update_session
 UPDATE sessions SET directory = coalesce(?, directory), title = coalesce(?, title), agent = coalesce(?, agent),
-                    model = coalesce(?, model), extra = coalesce(?, extra), updated_at = ? WHERE n = ?
+                    model = coalesce(?, model), extra = coalesce(?, extra) WHERE n = ?
+
+-- name: set_extra
+UPDATE sessions SET extra = ? WHERE n = ?
 
 -- name: link_session
 UPDATE sessions SET parent = ?, parent_message = coalesce(?, parent_message) WHERE n = ?
@@ -379,13 +392,56 @@ UPDATE sessions SET revision = ?, forked_from = ?, extra = ?, created_at = ?, up
 UPDATE sessions SET created_at = ?, updated_at = ? WHERE n = ?
 
 -- name: move_head
+UPDATE sessions SET head = ?, revision = revision + 1 WHERE n = ?
+
+-- name: advance_head
 UPDATE sessions SET head = ?, revision = revision + 1, updated_at = ? WHERE n = ?
 
+-- name: date_use
+UPDATE sessions SET updated_at = ? WHERE n = ?
+
 -- name: use_session
-UPDATE sessions SET activity = (SELECT max(activity) + 1 FROM sessions) WHERE n = ?
+UPDATE sessions SET activity = {next_activity} WHERE n = ?
+
+-- name: keep_activity
+UPDATE state SET activity = ?1 WHERE activity < ?1
+
+-- name: renew_activity
+-- A session that was the last one used for a while keeps its activity (see `storage.turns.advance`); before another one
+-- is placed into that while, it gets that of its last use.
+UPDATE sessions SET activity = updated_at
+WHERE n = (SELECT n FROM sessions WHERE activity <= ?1 ORDER BY activity DESC LIMIT 1) AND updated_at > ?1
+
+-- name: free_activity
+-- The first free activity from one on that another session has; nothing if no other session has that one.
+SELECT o.activity + 1 FROM sessions o
+WHERE o.activity >= ?1 AND EXISTS (SELECT 1 FROM sessions x WHERE x.activity = ?1 AND x.n <> ?2)
+  AND NOT EXISTS (SELECT 1 FROM sessions x WHERE x.activity = o.activity + 1 AND x.n <> ?2) ORDER BY o.activity LIMIT 1
+
+-- name: place_session
+UPDATE sessions SET activity = ? WHERE n = ?
+
+-- name: set_directory
+INSERT INTO directories (path, session, at) VALUES (?, ?, ?)
+ON CONFLICT (path) DO UPDATE SET session = excluded.session, at = excluded.at
+
+-- name: session_of_directory
+{session} WHERE s.n = (SELECT session FROM directories WHERE path = ?)
+
+-- name: directories_of
+SELECT {directory_columns} FROM directories WHERE session = ?
+
+-- name: delete_directory
+DELETE FROM directories WHERE path = ?
+
+-- name: insert_directory
+INSERT INTO directories ({directory_columns}) VALUES ({directory_values})
+
+-- name: restore_directory
+INSERT INTO directories ({directory_columns}) VALUES ({directory_values}) ON CONFLICT DO NOTHING
 
 -- name: take_lease
-UPDATE sessions SET lease_turn = ?, lease_owner = ?, lease_until = ? WHERE n = ?
+UPDATE sessions SET lease_turn = ?, lease_owner = ?, lease_until = ?, updated_at = ? WHERE n = ?
 
 -- name: drop_lease
 UPDATE sessions SET lease_turn = NULL, lease_owner = NULL, lease_until = NULL WHERE n = ?
@@ -585,7 +641,7 @@ DELETE FROM messages WHERE n IN (SELECT value FROM json_each(?))
 UPDATE state SET highest = ?1 WHERE highest < ?1
 
 -- name: session_numbers
-SELECT max(n) FROM (SELECT max(n) AS n FROM sessions UNION ALL SELECT sessions FROM state) used
+SELECT max(n), {last_activity} FROM (SELECT max(n) AS n FROM sessions UNION ALL SELECT sessions FROM state) used
 
 -- name: keep_session_numbers
 UPDATE state SET sessions = ?1 WHERE sessions < ?1
@@ -727,6 +783,9 @@ SELECT {reply_columns} FROM replies WHERE message > ? ORDER BY message LIMIT ?
 
 -- name: session_page
 SELECT {session_columns} FROM sessions WHERE n > ? ORDER BY n LIMIT ?
+
+-- name: directory_page
+SELECT {directory_columns} FROM directories WHERE path > ? ORDER BY path LIMIT ?
 
 -- name: external_page
 SELECT {external_columns} FROM external_ids WHERE kind > ?1 OR (kind = ?1 AND value > ?2) ORDER BY kind, value LIMIT ?3

@@ -105,6 +105,12 @@ class SessionRow(NamedTuple):
         return self._replace(lease_turn=None, lease_owner=None, lease_until=None)
 
 
+class DirectoryRow(NamedTuple):
+    path: str
+    session: int
+    at: int
+
+
 class ExternalRow(NamedTuple):
     kind: str
     value: str
@@ -129,12 +135,13 @@ class ReplyRow(NamedTuple):
     finished_at: int
 
 
-TABLES: dict[str, type[MessageRow | BlockRow | TurnRow | ReplyRow | SessionRow | ExternalRow]] = {
+TABLES: dict[str, type[MessageRow | BlockRow | TurnRow | ReplyRow | SessionRow | DirectoryRow | ExternalRow]] = {
     "message": MessageRow,
     "block": BlockRow,
     "turn": TurnRow,
     "reply": ReplyRow,
     "session": SessionRow,
+    "directory": DirectoryRow,
     "external": ExternalRow,
 }
 """By the name that the statements give their columns."""

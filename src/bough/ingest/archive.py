@@ -226,6 +226,7 @@ class ArchiveIngestion:
             "restore_description", info.revision, info.forked_from, json_text(info.extra), info.created_at,
             info.updated_at, session,
         )  # fmt: skip
+        sessions.place(self.db, session, info.updated_at)
         if info.parent_key is not None:
             # The parent may come later in the archive, so the link waits for `finish`.
             self._links = (*self._links, (session, info.parent_key, info.parent_message_id))

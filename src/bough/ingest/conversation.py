@@ -259,7 +259,7 @@ class ConversationIngestion:
     def _replace(self, before: int, whole: int, now: int) -> None:
         """Replaces a shorter message, which nothing follows, by the whole one."""
         for session, _ in self.db.rows("sessions_at", json_list([before]), None):
-            turns.move_head(self.db, session, whole, now)
+            turns.move_head(self.db, session, whole)
             changes.add(self.db, "moved", now, session, whole)
         self.db.run("rename_externals", whole, before)
         trash.delete(self.db, [before], now, "outgrown", keep=False)

@@ -11,7 +11,7 @@ from bough.ingest.turns import plain
 from bough.model import Json, ids, keys
 from bough.model.imported import Conversation, Head, Skipped
 from bough.model.values import value
-from bough.storage import changes, leases, lookup, sessions, turns
+from bough.storage import changes, leases, lookup, sessions, trash, turns
 from bough.storage.rows import ExternalTarget
 from bough.storage.sessions import Description
 
@@ -123,12 +123,19 @@ def _key_of(db: Database, kind: str, source: SourceSession) -> str | None:
 
 
 def _move(db: Database, conversation: Conversation, session: int, at: int | None, now: int) -> None:
-    turns.move_head(db, session, at, now)
+    turns.move_head(db, session, at)
     changes.add(db, "moved", now, session, at)
     header = lookup.header(db, at)
     updated = conversation.updated_at or (header.created_at if header else now)
     created = conversation.created_at or updated
     db.run("date_session", min(created, updated, now), min(updated, now), session)
+    place(db, session, min(updated, now))
+
+
+def place(db: Database, session: int, at: int) -> None:
+    """Puts an imported session where it belongs in the order of last use: an import is no use."""
+    db.run("renew_activity", at)
+    trash.place(db, session, at)
 
 
 def _before_question(db: Database, n: int | None) -> int | None:
@@ -146,6 +153,7 @@ def _create(db: Database, conversation: Conversation, name: str, key: str, now: 
         conversation.directory, title or conversation.title, plain(conversation.agent), plain(conversation.model), None
     )
     session = sessions.insert(db, _free_key(db, key), description, min(conversation.created_at or now, now))
+    place(db, session, min(conversation.updated_at or conversation.created_at or now, now))
     db.run("give_external", conversation_kind(conversation.source), column(name), None, session)
     return session
 
@@ -176,7 +184,7 @@ def _describe(db: Database, conversation: Conversation, session: int, skipped: S
     extra = _extra(conversation, skipped)
     description = Description(conversation.directory, title, plain(conversation.agent), plain(conversation.model), None)
     if extra != json_text(info.extra) or title != info.title:
-        db.run("update_session", *description.columns[:4], extra, info.updated_at, session)
+        db.run("update_session", *description.columns[:4], extra, session)
 
 
 def _extra(conversation: Conversation, skipped: Sequence[Skipped]) -> str | None:

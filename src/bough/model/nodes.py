@@ -169,6 +169,7 @@ class SessionInfo:
     extra: Json = None
     created_at: int = 0
     updated_at: int = 0
+    """When somebody last talked there; deleting, importing, renaming and the like do not count."""
     cursor: int = 0
     """Pass it as `before=` to continue a list after this session."""
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from bough.codec import json_list
 from bough.db import Database, Row
-from bough.db.rows import BlockRow, ExternalRow, MessageRow, ReplyRow, SessionRow, TurnRow
+from bough.db.rows import BlockRow, DirectoryRow, ExternalRow, MessageRow, ReplyRow, SessionRow, TurnRow
 from bough.errors import Corrupt, Refused
 from bough.model.values import mutable, value
 from bough.protocols import Progress
@@ -63,6 +63,7 @@ class Table:
 MESSAGES = Table("message_page", MessageEntry._make)
 SESSIONS, TURNS = Table("session_page", SessionRow._make), Table("turn_page", TurnRow._make)
 REPLIES = Table("reply_page", ReplyRow._make)
+DIRECTORIES = Table("directory_page", DirectoryRow._make, 1, ("",))
 EXTERNALS = Table("external_page", ExternalRow._make, 2, ("", ""))
 TRASH = Table("trash_page", TrashPageRow._make, 1, ("",))
 
@@ -90,6 +91,7 @@ def copy(source: Database, target: Database, now: int, progress: Progress | None
         done.turns = _rows(source, target, TURNS, "delete_turn", "insert_turn")
         _rows(source, target, REPLIES, "delete_reply", "insert_reply")
         _rows(source, target, EXTERNALS, "delete_external", "insert_external")
+        _rows(source, target, DIRECTORIES, "delete_directory", "insert_directory")
         done.sessions = target.transact(lambda: _sessions(source, target))
         _trash(source, target)
         _compare(source, target)
@@ -205,7 +207,9 @@ def _sessions(source: Database, target: Database) -> int:
     changed = [(theirs, ours) for theirs, ours in pairs(source, target, SESSIONS) if not _is_same(theirs, ours)]
     target.run_many("delete_session", [(ours.n,) for _, ours in changed if ours is not None])
     target.run_many("insert_session_row", [theirs.without_lease() for theirs, _ in changed if theirs is not None])
-    target.run("keep_session_numbers", *(source.row("session_numbers") or (0,)))
+    number, activity = source.row("session_numbers") or (0, 0)
+    target.run("keep_session_numbers", number)
+    target.run("keep_activity", activity)
     target.run("keep_numbers", next_number(source) - 1)
     return len(changed)
 
@@ -251,7 +255,7 @@ def _batches(items: Iterable[T]) -> Iterator[list[T]]:
 
 def _compare(source: Database, target: Database) -> None:
     """Raises `Corrupt` for a message, session, turn, reply or external name that only one side has, or that differs."""
-    for table in (MESSAGES, SESSIONS, TURNS, REPLIES, EXTERNALS):
+    for table in (MESSAGES, SESSIONS, TURNS, REPLIES, EXTERNALS, DIRECTORIES):
         for theirs, ours in pairs(source, target, table):
             if not _is_same(theirs, ours):
                 what, (key, *_) = table.statement.removesuffix("_page"), theirs or ours

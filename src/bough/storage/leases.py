@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 
-from bough.codec import json_list
+from bough.codec import column, json_list
 from bough.db import Database, Row
 from bough.errors import Busy, Conflict, NotFound
 from bough.model.ids import mint
@@ -43,6 +43,8 @@ class SessionState:
     lease_until: int | None
     newest: bool = False
     """Whether it is the session that was used last."""
+    last_here: int | None = None
+    """The number of the session that the given directory last talked to."""
     ground: Row = ()
     """What `insert_point` is made of."""
 
@@ -52,26 +54,28 @@ class SessionState:
         return insert_point_of(self.head, self.ground)
 
 
-def find_session_state(db: Database, key: str, ids: Sequence[str] = ()) -> SessionState | None:
+def find_session_state(
+    db: Database, key: str, ids: Sequence[str] = (), directory: str | None = None
+) -> SessionState | None:
     """The state of a session; with `ids`, also whether the ids of its next messages are free."""
-    row = db.row("session_state", key, json_list(ids))
+    row = db.row("session_state", key, json_list(ids), column(directory))
     if row is None:
         return None
-    n, key, head, revision, turn, owner, until, newest, *ground = row
-    return SessionState(n, key, head, revision, turn, owner, until, newest == 1, tuple(ground))
+    n, key, head, revision, turn, owner, until, newest, here, *ground = row
+    return SessionState(n, key, head, revision, turn, owner, until, newest == 1, here, tuple(ground))
 
 
-def session_state(db: Database, key: str, ids: Sequence[str] = ()) -> SessionState:
+def session_state(db: Database, key: str, ids: Sequence[str] = (), directory: str | None = None) -> SessionState:
     """Like `find_session_state`. Raises `NotFound`."""
-    found = find_session_state(db, key, ids)
+    found = find_session_state(db, key, ids, directory)
     if found is None:
         raise NotFound(f"There is no session {key!r}; it was deleted.")
     return found
 
 
-def unleased(db: Database, key: str, now: int, ids: Sequence[str] = ()) -> SessionState:
+def unleased(db: Database, key: str, now: int, ids: Sequence[str] = (), directory: str | None = None) -> SessionState:
     """The state of a session that no turn holds. A dead writer's turn is ended first. Raises `Busy`, `NotFound`."""
-    session = session_state(db, key, ids)
+    session = session_state(db, key, ids, directory)
     if session.lease_owner is None:
         return session
     if is_leased(session, now):
@@ -79,7 +83,7 @@ def unleased(db: Database, key: str, now: int, ids: Sequence[str] = ()) -> Sessi
     assert session.lease_turn is not None
     turn = session.lease_turn, session.n, session.lease_turn, session.lease_owner, session.lease_until, session.key
     interrupt_abandoned(db, RunningTurn(*turn), now)
-    return session_state(db, key, ids)
+    return session_state(db, key, ids, directory)
 
 
 def is_leased(session: SessionState, now: int) -> bool:
@@ -90,7 +94,7 @@ def is_leased(session: SessionState, now: int) -> bool:
 
 def take(db: Database, session: int, turn: int, owner: str, now: int, seconds: float) -> None:
     """Gives the lease of a session to a turn, or renews it."""
-    db.run("take_lease", turn, owner, now + int(seconds * 1_000_000), session)
+    db.run("take_lease", turn, owner, now + int(seconds * 1_000_000), now, session)
 
 
 def check_owner(db: Database, session: int, turn_id: str, owner: str) -> None:

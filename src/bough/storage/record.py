@@ -11,7 +11,7 @@ from bough.storage import changes, lookup
 from bough.storage.leases import SessionState, find_session_state, unleased
 from bough.storage.messages import Entry, insert
 from bough.storage.replies import ReplyDetails, reply_row
-from bough.storage.turns import TurnDetails, insert_turn, move_head
+from bough.storage.turns import TurnDetails, advance, insert_turn, move_head, use
 
 SHORT = 16
 """Up to this many messages, encoding all of them is faster than finding the new ones."""
@@ -33,7 +33,8 @@ def record(db: Database, key: str, entries: list[Entry], digests: list[bytes], p
 
     `digests` are the digests of the messages of the dialog.
     """
-    session, messages = unleased(db, key, now), [entry.message for entry in entries]
+    session = unleased(db, key, now, directory=p.directory)
+    messages = [entry.message for entry in entries]
     known = _known_prefix(db, session.head, digests)
     fresh = entries[len(known) :]
     if not fresh:
@@ -61,7 +62,10 @@ def record(db: Database, key: str, entries: list[Entry], digests: list[bytes], p
         head = anchor if complete else head
         saved += added.ids
     if head is not None and head != session.head:
-        move_head(db, session.n, head, now)
+        advance(db, session, head, now, p.directory)
+    else:
+        db.run("date_use", now, session.n)
+        use(db, session, now, p.directory)
     changes.add(db, "added", now, session.n, anchor)
     return saved
 
@@ -101,7 +105,7 @@ def _move_to(db: Database, session: SessionState, known: list[int], messages: Se
         return
     if session.head is not None and target in lookup.ancestors(db, session.head):
         return
-    move_head(db, session.n, target, now)
+    move_head(db, session.n, target)
     changes.add(db, "moved", now, session.n, target)
 
 

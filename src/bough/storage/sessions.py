@@ -8,8 +8,8 @@ from bough.codec import column, json_list, json_text, session_infos
 from bough.db import Database, Value
 from bough.errors import Conflict
 from bough.model import Json, SessionInfo, ids, keys
-from bough.model.values import value
-from bough.storage import changes, leases, lookup, trash, turns
+from bough.model.values import Unset, replace, value
+from bough.storage import changes, leases, lookup, trash
 
 
 @value
@@ -37,16 +37,30 @@ def find(db: Database, key: str) -> SessionInfo | None:
 
 
 def make_or_update(db: Database, key: str, given: Description, now: int) -> int:
-    """The number of the session with this key, created or updated with the given metadata."""
+    """The number of the session with this key, created or updated with the given metadata.
+
+    A session that exists keeps its directory.
+    """
     number = lookup.session_number(db, key)
     if number is None:
         parsed = keys.parse_key(key)
         parent = lookup.session_number(db, parsed.parent) if parsed.parent else None
         return insert(db, key, given, now, parent=parent)
+    given = replace(given, directory=None)
     if not given.is_empty:
-        db.run("update_session", *given.columns, now, number)
+        db.run("update_session", *given.columns, number)
         changes.add(db, "updated", now, number)
     return number
+
+
+def update(db: Database, key: str, given: Description, extra: Json | Unset, now: int) -> None:
+    """Updates a session with the given metadata; `extra=None` clears it. Raises `NotFound`."""
+    number = leases.session_state(db, key).n
+    if not given.is_empty:
+        db.run("update_session", *given.columns, number)
+    if not isinstance(extra, Unset):
+        db.run("set_extra", json_text(extra), number)
+    changes.add(db, "updated", now, number)
 
 
 def insert(
@@ -56,7 +70,7 @@ def insert(
     parsed = keys.parse_key(key)
     directory, title, agent, model, extra = given.columns
     row = db.row(
-        "insert_session", key, parsed.channel, parsed.channel_id, directory, head, parent, forked_from, title,
+        "insert_session", key, parsed.channel, parsed.channel_id, directory, head, now, parent, forked_from, title,
         agent or parsed.agent, model, extra, now, now,
     )  # fmt: skip
     assert row is not None
@@ -112,11 +126,21 @@ def new(db: Database, key: str, title: str | None, now: int) -> str | None:
     head = lookup.id_of(db, leases.session_state(db, key).head)
     if head is None:
         return None
-    session = leases.unleased(db, key, now)
+    session, before = leases.unleased(db, key, now), find(db, key)
+    assert before is not None
     archived = fork(db, head, None, title, key, now)
-    turns.move_head(db, session.n, None, now)
+    db.run("advance_head", None, now, session.n)
+    db.run("use_session", now, session.n)  # before its former place is free for the other one
+    _date(db, archived, before)
     changes.add(db, "moved", now, session.n)
     return archived
+
+
+def _date(db: Database, key: str, origin: SessionInfo) -> None:
+    """Gives a session the place and the time of another one in the order of last use."""
+    number = leases.session_state(db, key).n
+    db.run("date_session", origin.created_at, origin.updated_at, number)
+    trash.place(db, number, origin.cursor)
 
 
 def delegate(db: Database, parent: str, child: str, agent: str, message: str | None, now: int) -> None:

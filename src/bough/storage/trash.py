@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from bough.codec import column, json_list, uncolumn
 from bough.db import Database
-from bough.db.rows import BlockRow, ExternalRow, MessageRow, ReplyRow, SessionRow, TurnRow
+from bough.db.rows import BlockRow, DirectoryRow, ExternalRow, MessageRow, ReplyRow, SessionRow, TurnRow
 from bough.errors import Conflict, Corrupt, NotFound, Refused
 from bough.model import TrashEntry, ids
 from bough.storage import blobs, changes, leases, lookup, replies, search, turns
@@ -45,10 +45,13 @@ def delete(
         [ReplyRow(*row) for row in db.rows("reply_rows", everything)],
         [ExternalRow(*row) for row in db.rows("external_rows", everything)],
         removed, moved, cut,
+        [DirectoryRow(*row) for session in removed for row in db.rows("directories_of", session.n)],
     )  # fmt: skip
     for session in removed:
         db.run("delete_session", session.n)
         db.run("keep_session_numbers", session.n)
+        db.run("keep_activity", session.activity)
+    db.run_many("delete_directory", [(directory.path,) for directory in deleted.directories])
     search.unindex(db, doomed)
     for statement in ("forget_externals", "delete_turns", "delete_replies", "delete_blocks", "delete_messages"):
         db.run(statement, everything)
@@ -104,6 +107,7 @@ def restore(db: Database, name: str, now: int) -> list[str]:
         changes.add(db, "restored", now, session.n, first)
     if not deleted.sessions:
         changes.add(db, "restored", now, None, first)
+    db.run_many("restore_directory", deleted.directories)
     for turn, before, after in deleted.cut:
         span = lookup.span(db, turn)
         if span and span.last == after and span.status != "running":
@@ -142,6 +146,12 @@ def add_entry(
     db.run_many("insert_trash_name", [(name, *row) for name in names])
 
 
+def place(db: Database, session: int, activity: int) -> None:
+    """Puts a session at a place in the order of last use: at the first free one from `activity` on."""
+    (free,) = db.row("free_activity", activity, session) or (activity,)
+    db.run("place_session", free, session)
+
+
 def session_row(db: Database, n: int) -> SessionRow | None:
     row = db.row("session_row", n)
     return None if row is None else SessionRow(*row)
@@ -166,7 +176,7 @@ def _move_heads(
         if session not in removed and head is not None:
             above = () if session == emptied else lookup.ancestors(db, head)
             survivor = next((n for n in above if n not in doomed), None)
-            turns.move_head(db, session, survivor, now)
+            turns.move_head(db, session, survivor)
             if session != emptied:
                 changes.add(db, "moved", now, session, survivor)
             moved.append(MovedHead(session, head, survivor))
@@ -201,14 +211,15 @@ def _without_used_key(db: Database, turn: TurnRow) -> TurnRow:
 def _restore_session(db: Database, session: SessionRow) -> None:
     head = _head_of(db, session)
     db.run("insert_session_row", *session.without_lease()._replace(head=head))
-    db.run("use_session", session.n)
+    # Before version 4 of the schema it counted uses; now it is a time.
+    place(db, session.n, session.activity if session.activity >= session.created_at else session.updated_at)
 
 
 def _move_back(db: Database, move: MovedHead, now: int) -> None:
     session = session_row(db, move.session)
     # Not if somebody has moved it since, or is about to.
     if session and session.head == move.after and session.lease_turn is None and lookup.header(db, move.before):
-        turns.move_head(db, session.n, move.before, now)
+        turns.move_head(db, session.n, move.before)
         changes.add(db, "moved", now, session.n, move.before)
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 from bough.codec.encode import NO_BLOCK
 from bough.compress import compress, decompress
 from bough.db.migrations import VERSION
-from bough.db.rows import BlockRow, ExternalRow, MessageRow, ReplyRow, SessionRow, TurnRow
+from bough.db.rows import BlockRow, DirectoryRow, ExternalRow, MessageRow, ReplyRow, SessionRow, TurnRow
 from bough.errors import Corrupt, SchemaTooNew
 from bough.model.values import replace, value
 from bough.storage import blobs
@@ -51,6 +51,7 @@ TABLES: dict[str, type[Any]] = {
     "sessions": SessionRow,
     "moved": MovedHead,
     "cut": CutTurn,
+    "directories": DirectoryRow,
 }
 """The row types of a payload, by the field of `Deleted`. A field that an older payload lacks is empty."""
 
@@ -67,6 +68,7 @@ class Deleted:
     sessions: Sequence[SessionRow] = ()
     moved: Sequence[MovedHead] = ()
     cut: Sequence[CutTurn] = ()
+    directories: Sequence[DirectoryRow] = ()
 
     @property
     def blobs(self) -> Counter[int]:

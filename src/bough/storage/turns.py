@@ -41,6 +41,8 @@ class TurnDetails:
     metadata: Mapping[str, Json] = MappingProxyType({})
     caller: int | None = None
     caller_call: str | None = None
+    directory: str | None = None
+    """The directory that the turn was asked from."""
 
     def sum_up(self, found: Mapping[int, ReplyDetails]) -> None:
         """Takes over what the replies of a whole turn say, in their order."""
@@ -83,11 +85,23 @@ class OpenTurn:
     """It was completed before, under the same idempotency key."""
 
 
-def move_head(db: Database, session: int, head: int | None, now: int, newest: bool = False) -> None:
-    """Moves a session's head, and makes it the most recently used session unless it is `newest` already."""
-    db.run("move_head", head, now, session)
-    if not newest:  # one page of an index that a turn which goes on where the last one was need not write
-        db.run("use_session", session)
+def move_head(db: Database, session: int, head: int | None) -> None:
+    """Moves a session's head. This is no use of the session: it keeps its place in the order of last use."""
+    db.run("move_head", head, session)
+
+
+def advance(db: Database, session: SessionState, head: int | None, now: int, directory: str | None) -> None:
+    """Moves a session's head past what was said there just now."""
+    db.run("advance_head", head, now, session.n)
+    use(db, session, now, directory)
+
+
+def use(db: Database, session: SessionState, now: int, directory: str | None) -> None:
+    """Makes a session the most recently used one, and the one that the directory last talked to, unless it is."""
+    if not session.newest:  # one page of an index that a turn which goes on where the last one was need not write
+        db.run("use_session", now, session.n)
+    if directory is not None and session.last_here != session.n:
+        db.run("set_directory", column(directory), session.n, now)
 
 
 def parents_of_turns(db: Database, head: int | None) -> Iterator[int | None]:
@@ -120,7 +134,7 @@ def open_turn(
     now: int,
 ) -> OpenTurn:
     """Stores the input of a turn, and gives the lease of the session to it."""
-    session = unleased(db, key, now, ids_for([entry]))
+    session = unleased(db, key, now, ids_for([entry]), details.directory)
     if idempotency_key is not None and (done := completed(db, session.n, idempotency_key)):
         check_repeated(db, done, [entry], done, idempotency_key)
         return _load(db, done, session.n, owner, repeated=True)
@@ -132,13 +146,14 @@ def open_turn(
         spent = ReplyDetails(details.model, details.provider, usage=details.usage)
         replies.add(db, n, n, session.n, spent, now)
     leases.take(db, session.n, n, owner, now, lease)
+    use(db, session, now, details.directory)
     changes.add(db, "opened", now, session.n, n)
     return OpenTurn(n, id, session.n, session.head, n, owner, details)
 
 
-def reopen(db: Database, key: str, turn: int, owner: str, lease: float, now: int) -> OpenTurn:
+def reopen(db: Database, key: str, turn: int, directory: str | None, owner: str, lease: float, now: int) -> OpenTurn:
     """Continues a turn that did not complete."""
-    session = unleased(db, key, now)
+    session = unleased(db, key, now, directory=directory)
     row = db.row("turn", turn)
     info = None if row is None else turn_info(row)
     if info is None or info.session != key:
@@ -152,6 +167,7 @@ def reopen(db: Database, key: str, turn: int, owner: str, lease: float, now: int
         )
     db.run("reopen_turn", turn)
     leases.take(db, session.n, turn, owner, now, lease)
+    use(db, session, now, directory)
     changes.add(db, "opened", now, session.n, turn)
     return opened
 
@@ -196,7 +212,9 @@ def finish(db: Database, turn: OpenTurn, status: Status, error: str | None, now:
         status, error = "interrupted", "The session moved on in the meantime."
     db.run("end_turn", status, column(error), now, turn.n)
     if status == "complete":
-        move_head(db, turn.session, turn.last, now, newest=newest == 1)
+        db.run("advance_head", turn.last, now, turn.session)
+        if newest != 1:
+            db.run("use_session", now, turn.session)
     db.run("drop_lease", turn.session)
     changes.add(db, "ended", now, turn.session, turn.n)
     return status, error
@@ -232,7 +250,7 @@ def save_turn(
             "A complete turn ends with a reply, and this one does not; nothing was saved. "
             "Use `with session.turn(…)` for a turn whose reply is still to come."
         )
-    session = unleased(db, key, now, ids_for(entries))
+    session = unleased(db, key, now, ids_for(entries), details.directory)
     if idempotency_key is not None and (done := completed(db, session.n, idempotency_key)):
         check_repeated(db, done, entries, None, idempotency_key)
         return turn_ids(db, done)
@@ -244,7 +262,7 @@ def save_turn(
     insert_turn(db, session, first, last, "complete", details, idempotency_key, now, now)
     for index, reply in details_of.items():
         replies.add(db, first + index, first, session.n, reply, now)
-    move_head(db, session.n, last, now, session.newest)
+    advance(db, session, last, now, details.directory)
     changes.add(db, "added", now, session.n, last)
     return saved.ids
 

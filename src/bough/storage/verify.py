@@ -146,7 +146,7 @@ def _sessions(db: Database) -> Iterator[Found]:
 
         def stand(n: int = n) -> None:
             (last,) = db.row("last_of_session", n) or (None,)
-            turns.move_head(db, n, last, 0)
+            turns.move_head(db, n, last)
 
         yield Finding("dangling_head", key, "it stands at a message that is not in the store"), stand
 

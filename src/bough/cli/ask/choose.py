@@ -1,6 +1,6 @@
 """Choose the session of a question from `-c`, `--resume`, `-n` and `--session`: first a plan, then its execution.
 
-Without a flag it is the session last used on the command line in this directory. A subagent's session, and a session
+Without a flag it is the session that this directory last talked to. A subagent's session, and a session
 that ends in a question without a reply, are continued only by name.
 """
 
@@ -14,7 +14,7 @@ from bough.errors import Invalid, NotFound, Refused
 from bough.model import Message, Node, SessionInfo, TurnInfo
 from bough.model.ids import ALPHABET, LENGTH, SHORTEST_PREFIX, mint
 from bough.model.keys import cli_key
-from bough.model.values import value
+from bough.model.values import replace, value
 
 if TYPE_CHECKING:
     from bough.session import Session
@@ -50,6 +50,8 @@ class ConversationPlan:
     """The message at which `key` is forked."""
     directory: str | None = None
     """The directory that the session gets; None leaves it as it is."""
+    here: str | None = None
+    """The directory of the user, which continues the session from the next question on."""
     restart: bool = False
     """Whether the session starts empty, and what it held moves to another key."""
     note: str | None = None
@@ -77,6 +79,10 @@ def plan_conversation(store: Store, target: Target, directory: str, asks: bool =
     `Invalid` for contradictory flags.
     """
     check(target)
+    return replace(_plan(store, target, directory, asks), here=directory)
+
+
+def _plan(store: Store, target: Target, directory: str, asks: bool) -> ConversationPlan:
     if target.resume is not None:
         return plan_resume(store, target.resume, directory, asks)
     if target.after is not None:
@@ -93,10 +99,10 @@ def plan_conversation(store: Store, target: Target, directory: str, asks: bool =
 
 def carry_out(store: Store, plan: ConversationPlan) -> Choice:
     """Open, create or fork the planned session. Raises `Conflict` when a fork's key was taken meanwhile."""
-    if plan.fork_at is None:
-        session = store.session(plan.key, directory=plan.directory)
-    else:
-        session = (store.session(plan.info.key) if plan.info else store).fork(plan.fork_at, plan.key)
+    if plan.fork_at is not None:
+        (store.session(plan.info.key) if plan.info else store).fork(plan.fork_at, plan.key)
+    session = store.session(plan.key, directory=plan.here)
+    if plan.directory is not None and session.info.directory != plan.directory:
         session.update(directory=plan.directory)
     former = session.new() if plan.restart else None
     note = f"What was there is now {former.key}" if former else plan.note
@@ -150,7 +156,14 @@ def _quote(value: str, words: list[str]) -> str:
 
 
 def find_last(store: Store, directory: str, *, empty: bool = False) -> SessionInfo | None:
-    """The session last used in this directory that can be continued; with `empty`, also one without messages."""
+    """The session that this directory last talked to, if it can be continued; else the last one used of its own.
+
+    With `empty`, also one without messages.
+    """
+    last = store.last_session(directory)
+    is_subagents = last is not None and (last.parent_key is not None or last.channel == "subagent")
+    if last and not is_subagents and ((empty and last.head_id is None) or is_continuable(store, last)):
+        return last
     before: int | None = None
     while page := store.sessions(channel=CHANNEL, directory=directory, delegates=False, limit=20, before=before):
         for info in page:
@@ -187,8 +200,8 @@ def plan_new(store: Store, directory: str) -> ConversationPlan:
     newest = next(iter(store.sessions(channel=CHANNEL, directory=directory, delegates=False, limit=1)), None)
     # A turn may be running in a session without a head: another process has just asked there.
     if newest and newest.head_id is None and not store.turns(newest.key, limit=1):
-        return ConversationPlan(newest.key, newest)
-    return ConversationPlan(free_key(store, directory), directory=directory)
+        return ConversationPlan(newest.key, newest, here=directory)
+    return ConversationPlan(free_key(store, directory), directory=directory, here=directory)
 
 
 def free_key(store: Store, directory: str) -> str:

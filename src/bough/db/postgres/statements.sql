@@ -687,7 +687,16 @@ WHERE n IN (SELECT value FROM unnest(CAST($2 AS bigint[])) wanted (value))
 
 -- name: session_state
 SELECT s.n, s.key, s.head, s.revision, s.lease_turn, s.lease_owner, s.lease_until, s.activity = (
-    SELECT max(activity) FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
+    SELECT max(activity)
+    FROM (
+        SELECT max(activity) AS activity
+        FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
+        UNION ALL
+        SELECT activity
+        FROM (SELECT * FROM bough.state WHERE namespace = $1) state
+    ) used
+), (
+    SELECT session FROM (SELECT * FROM bough.directories WHERE namespace = $1) directories WHERE path = $4
 ), (
     SELECT max(n)
     FROM (
@@ -714,7 +723,14 @@ WHERE s.key = $2
 
 -- name: leased_session
 SELECT head, activity = (
-    SELECT max(activity) FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
+    SELECT max(activity)
+    FROM (
+        SELECT max(activity) AS activity
+        FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
+        UNION ALL
+        SELECT activity
+        FROM (SELECT * FROM bough.state WHERE namespace = $1) state
+    ) used
 )
 FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
 WHERE n = $2 AND lease_owner = $3
@@ -766,15 +782,28 @@ SELECT $1, (
         SELECT sessions
         FROM (SELECT * FROM bough.state WHERE namespace = $1) state
     ) used
-) + 1, $2, $3, $4, $5, $6, 0, coalesce(max(activity), 0) + 1, $7, $8, $9, $10, $11, $12, $13, $14
-FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
+) + 1, $2, $3, $4, $5, $6, 0, (
+    SELECT max(activity)
+    FROM (
+        SELECT CAST($7 AS bigint) AS activity
+        UNION ALL
+        SELECT max(activity) + 1
+        FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
+        UNION ALL
+        SELECT activity + 1
+        FROM (SELECT * FROM bough.state WHERE namespace = $1) state
+    ) used
+), $8, $9, $10, $11, $12, $13, $14, $15
 RETURNING n
 
 -- name: update_session
 UPDATE bough.sessions AS sessions
 SET directory = coalesce($2, directory), title = coalesce($3, title), agent = coalesce($4, agent), model = coalesce($5,
-    model), extra = coalesce($6, extra), updated_at = $7
-WHERE sessions.namespace = $1 AND (n = $8)
+    model), extra = coalesce($6, extra)
+WHERE sessions.namespace = $1 AND (n = $7)
+
+-- name: set_extra
+UPDATE bough.sessions AS sessions SET extra = $2 WHERE sessions.namespace = $1 AND (n = $3)
 
 -- name: link_session
 UPDATE bough.sessions AS sessions
@@ -790,21 +819,95 @@ WHERE sessions.namespace = $1 AND (n = $7)
 UPDATE bough.sessions AS sessions SET created_at = $2, updated_at = $3 WHERE sessions.namespace = $1 AND (n = $4)
 
 -- name: move_head
+UPDATE bough.sessions AS sessions SET head = $2, revision = revision + 1 WHERE sessions.namespace = $1 AND (n = $3)
+
+-- name: advance_head
 UPDATE bough.sessions AS sessions
 SET head = $2, revision = revision + 1, updated_at = $3
 WHERE sessions.namespace = $1 AND (n = $4)
 
+-- name: date_use
+UPDATE bough.sessions AS sessions SET updated_at = $2 WHERE sessions.namespace = $1 AND (n = $3)
+
 -- name: use_session
 UPDATE bough.sessions AS sessions
 SET activity = (
-    SELECT max(activity) + 1 FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
+    SELECT max(activity)
+    FROM (
+        SELECT CAST($2 AS bigint) AS activity
+        UNION ALL
+        SELECT max(activity) + 1
+        FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
+        UNION ALL
+        SELECT activity + 1
+        FROM (SELECT * FROM bough.state WHERE namespace = $1) state
+    ) used
 )
-WHERE sessions.namespace = $1 AND (n = $2)
+WHERE sessions.namespace = $1 AND (n = $3)
+
+-- name: keep_activity
+UPDATE bough.state AS state SET activity = $2 WHERE state.namespace = $1 AND (activity < $2)
+
+-- name: renew_activity
+UPDATE bough.sessions AS sessions
+SET activity = updated_at
+WHERE sessions.namespace = $1 AND (n = (SELECT n FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE
+    activity <= $2 ORDER BY activity DESC LIMIT 1) AND updated_at > $2)
+
+-- name: free_activity
+SELECT o.activity + 1
+FROM (SELECT * FROM bough.sessions WHERE namespace = $1) o
+WHERE o.activity >= $2 AND EXISTS (
+    SELECT 1 FROM (SELECT * FROM bough.sessions WHERE namespace = $1) x WHERE x.activity = $2 AND x.n <> $3 OFFSET 0
+) AND NOT EXISTS (
+    SELECT 1
+    FROM (SELECT * FROM bough.sessions WHERE namespace = $1) x
+    WHERE x.activity = o.activity + 1 AND x.n <> $3 OFFSET 0
+)
+ORDER BY o.activity LIMIT 1
+
+-- name: place_session
+UPDATE bough.sessions AS sessions SET activity = $2 WHERE sessions.namespace = $1 AND (n = $3)
+
+-- name: set_directory
+INSERT INTO bough.directories (namespace, path, session, at)
+VALUES ($1, $2, $3, $4)
+ON CONFLICT (namespace, path) DO UPDATE
+SET session = excluded.session, at = excluded.at
+
+-- name: session_of_directory
+SELECT s.key, s.channel, s.channel_id, h.id, s.revision, s.directory, s.title, s.agent, s.model, p.key, c.id,
+    s.forked_from, s.extra, s.created_at, s.updated_at, s.activity
+FROM (SELECT * FROM bough.sessions WHERE namespace = $1) s
+LEFT JOIN LATERAL (
+    SELECT * FROM bough.messages h WHERE h.namespace = $1 AND h.n = s.head OFFSET 0
+) h ON true
+LEFT JOIN LATERAL (
+    SELECT * FROM bough.sessions p WHERE p.namespace = $1 AND p.n = s.parent OFFSET 0
+) p ON true
+LEFT JOIN LATERAL (
+    SELECT * FROM bough.messages c WHERE c.namespace = $1 AND c.n = s.parent_message OFFSET 0
+) c ON true
+WHERE s.n = (
+    SELECT session FROM (SELECT * FROM bough.directories WHERE namespace = $1) directories WHERE path = $2
+)
+
+-- name: directories_of
+SELECT path, session, at FROM (SELECT * FROM bough.directories WHERE namespace = $1) directories WHERE session = $2
+
+-- name: delete_directory
+DELETE FROM bough.directories AS directories WHERE directories.namespace = $1 AND (path = $2)
+
+-- name: insert_directory
+INSERT INTO bough.directories (namespace, path, session, at) VALUES ($1, $2, $3, $4)
+
+-- name: restore_directory
+INSERT INTO bough.directories (namespace, path, session, at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING
 
 -- name: take_lease
 UPDATE bough.sessions AS sessions
-SET lease_turn = $2, lease_owner = $3, lease_until = $4
-WHERE sessions.namespace = $1 AND (n = $5)
+SET lease_turn = $2, lease_owner = $3, lease_until = $4, updated_at = $5
+WHERE sessions.namespace = $1 AND (n = $6)
 
 -- name: drop_lease
 UPDATE bough.sessions AS sessions
@@ -1169,7 +1272,16 @@ WHERE messages.namespace = $1 AND (n IN (SELECT value FROM unnest(CAST($2 AS big
 UPDATE bough.state AS state SET highest = $2 WHERE state.namespace = $1 AND (highest < $2)
 
 -- name: session_numbers
-SELECT max(n)
+SELECT max(n), (
+    SELECT max(activity)
+    FROM (
+        SELECT max(activity) AS activity
+        FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
+        UNION ALL
+        SELECT activity
+        FROM (SELECT * FROM bough.state WHERE namespace = $1) state
+    ) used
+)
 FROM (
     SELECT max(n) AS n
     FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
@@ -1422,6 +1534,12 @@ SELECT n, key, channel, channel_id, directory, head, revision, activity, parent,
 FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
 WHERE n > $2
 ORDER BY n LIMIT $3
+
+-- name: directory_page
+SELECT path, session, at
+FROM (SELECT * FROM bough.directories WHERE namespace = $1) directories
+WHERE path > $2
+ORDER BY path LIMIT $3
 
 -- name: external_page
 SELECT kind, value, message, session

@@ -265,6 +265,7 @@ CREATE TABLE bough.state (              -- one row per namespace; a writer locks
     index_format bigint NOT NULL,
     writes       bigint NOT NULL,       -- the number of writing transactions
     recent       text NOT NULL,         -- the tokens of the last ones
+    activity     bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (namespace)
 );
 

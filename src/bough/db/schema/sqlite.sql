@@ -76,7 +76,7 @@ CREATE TABLE sessions (
     directory      TEXT,
     head           INTEGER,             -- n of a message; no reference and no index: every turn writes it
     revision       INTEGER NOT NULL,    -- counts the moves of the head
-    activity       INTEGER NOT NULL,    -- the order of last use, without a clock
+    activity       INTEGER NOT NULL,    -- the order of last use: the time, or more where a clock went back
     parent         INTEGER,             -- n of the session that delegated to this one
     parent_message INTEGER,             -- n of the message that did
     forked_from    TEXT,                -- key of the session it was forked from
@@ -88,7 +88,7 @@ CREATE TABLE sessions (
     lease_until    INTEGER,
     extra          TEXT,
     created_at     INTEGER NOT NULL,
-    updated_at     INTEGER NOT NULL,
+    updated_at     INTEGER NOT NULL,    -- when somebody last talked there
     pinned_at      INTEGER,
     expires_after  INTEGER              -- microseconds without use after which `clean` deletes it
 ) STRICT;
@@ -213,9 +213,10 @@ CREATE TABLE state (                    -- one row
     highest      INTEGER NOT NULL,      -- numbers of messages up to this are used, also in the trash
     sessions     INTEGER NOT NULL,      -- likewise for sessions: turns keep the number of a deleted one
     indexed      INTEGER NOT NULL,      -- the last message in the search index
-    index_format INTEGER NOT NULL
+    index_format INTEGER NOT NULL,
+    activity     INTEGER NOT NULL DEFAULT 0 -- of the deleted sessions: the highest
 ) STRICT;
-INSERT INTO state VALUES (1, 0, 0, 0, 1);
+INSERT INTO state VALUES (1, 0, 0, 0, 1, 0);
 
 -- Without contentless_delete, for which SQLite before 3.43 refuses the file.
 CREATE VIRTUAL TABLE search USING fts5 (words, content='', tokenize='unicode61 remove_diacritics 2');

@@ -77,6 +77,16 @@ WHERE coalesce(model, provider, request_id) IS NOT NULL OR cost IS NOT NULL
    OR coalesce(input_tokens, output_tokens, cached_tokens, reasoning_tokens) IS NOT NULL
 ON CONFLICT DO NOTHING;
 
+-- Activity is a time from now on, so that imported conversations have their place: unique, and in the order of last use.
+ALTER TABLE bough.state ADD COLUMN activity bigint NOT NULL DEFAULT 0;
+UPDATE bough.sessions SET activity = placed.at FROM (
+    SELECT namespace, n, place + max(updated_at - place) OVER (PARTITION BY namespace ORDER BY place) AS at
+    FROM (
+        SELECT namespace, n, updated_at,
+               row_number() OVER (PARTITION BY namespace ORDER BY updated_at, activity) AS place FROM bough.sessions
+    ) ranked
+) placed WHERE placed.namespace = sessions.namespace AND placed.n = sessions.n;
+
 INSERT INTO bough.directories
 SELECT DISTINCT ON (namespace, directory) namespace, directory, n, updated_at FROM bough.sessions
 WHERE directory IS NOT NULL AND parent IS NULL ORDER BY namespace, directory, activity DESC;

@@ -62,6 +62,14 @@ CREATE TABLE journal (                  -- what undo() can take back
     session TEXT,
     inverse TEXT NOT NULL               -- JSON: what takes it back
 ) STRICT;
+
+-- Activity is a time from now on, so that imported conversations have their place: unique, and in the order of last use.
+ALTER TABLE state ADD COLUMN activity INTEGER NOT NULL DEFAULT 0;
+UPDATE sessions SET activity = placed.at FROM (
+    SELECT n, place + max(updated_at - place) OVER (ORDER BY place) AS at
+    FROM (SELECT n, updated_at, row_number() OVER (ORDER BY updated_at, activity) AS place FROM sessions)
+) placed WHERE placed.n = sessions.n;
+
 INSERT INTO directories
 SELECT directory, n, max(updated_at) FROM (SELECT * FROM sessions ORDER BY activity) s
 WHERE directory IS NOT NULL AND parent IS NULL GROUP BY directory;
