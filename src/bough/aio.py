@@ -157,6 +157,7 @@ class AsyncStore(_Facade):
     find_id = hop(Store.find_id)
     find_ids = hop(Store.find_ids)
     verify = hop(Store.verify)
+    unreachable = hop(Store.unreachable)
     find_session = hop(Store.find_session)
     last_session = hop(Store.last_session)
     sessions = hop(Store.sessions)

@@ -268,6 +268,13 @@ class Store:
             found.append(finding)
         return found
 
+    def unreachable(self) -> list[str]:
+        """The ids of the messages that no session, label, pin or external name reaches, parents first."""
+        from bough.storage.verify import unreachable_ids
+
+        with self.db.reading():
+            return unreachable_ids(self.db)
+
     def copy_to(self, target: Store, progress: Progress | None = None) -> Copied:
         """Makes another store, of any engine, a copy of this one: everything, with its ids, its trash and its names.
 

@@ -282,6 +282,7 @@ def test_verify_names_what_nothing_reaches_when_asked(store: Store) -> None:
     assert store.verify() == []
     found = store.verify(unreachable=True)
     assert [(finding.code, finding.subject) for finding in found] == [("unreachable", id) for id in (root, left, right)]
+    assert store.unreachable() == [root, left, right]
     store.label(left, "kept")
     assert [finding.subject for finding in store.verify(unreachable=True)] == [right]
     store.fork(right)

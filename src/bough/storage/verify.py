@@ -152,12 +152,18 @@ def _sessions(db: Database) -> Iterator[Found]:
 
 
 def _unreachable(db: Database) -> Iterator[Found]:
-    found: set[int] = set()
+    for id_ in unreachable_ids(db):
+        yield Finding("unreachable", id_, "no session, label, pin or external name reaches it"), None
+
+
+def unreachable_ids(db: Database) -> list[str]:
+    """The messages that no session, label, pin or external name reaches, parents first."""
+    found: dict[int, str] = {}
     for n, id_, parent, is_loose_summary in db.rows("unreachable"):
         if is_loose_summary and parent is not None and parent not in found:
             continue  # it goes with the session that reaches the message before it
-        found.add(n)
-        yield Finding("unreachable", id_, "no session, label, pin or external name reaches it"), None
+        found[n] = id_
+    return list(found.values())
 
 
 def _turns(db: Database, now: int) -> Iterator[Found]:

@@ -49,6 +49,24 @@ def test_old_trees_without_a_session_are_trashed_too(kept: Shell, ids: dict[str,
     assert kept("restore", ids["loose"]).out == f"Restored {ids['loose']}: 1 message.\n"
 
 
+def test_old_branches_that_nothing_reaches_are_trashed_too(kept: Shell) -> None:
+    def old(words: str, parent: Save | None = None) -> Save:
+        return Save(user(words), parent, created_at=1)
+
+    with bough.connect(kept.db) as store:
+        root = old("root")
+        branch = old("a branch", root)
+        saves = [root, old("where the session stands", root), old("labelled", root), branch, old("below it", branch)]
+        _, head, labelled, gone, below = store.save_messages(saves)
+        store.fork(head, "cli:standing")
+        store.label(labelled, "kept")
+    assert kept("clean", "-d", "0.1", "--yes").status == 0
+    assert {head, labelled} <= stored_ids(kept)
+    with bough.connect(kept.db) as store:
+        assert store.unreachable() == []
+        assert {gone, below} <= set(store.restore(gone))
+
+
 def test_the_age_comes_from_options_or_the_configuration(kept: Shell, tmp_path: Path) -> None:
     def found(*words: str) -> set[str]:
         return {one["session"] for one in json.loads(kept("clean", "--dry-run", "--json", *words).out)}

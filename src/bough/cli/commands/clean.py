@@ -40,7 +40,8 @@ def command(
 ) -> None:  # fmt: skip
     """Move conversations that have not been used for 30 days to the trash, after listing them and asking.
 
-    A conversation is a session, with the messages that no other session reaches, or a tree without a session.
+    A conversation is a session, with the messages that no other session reaches, a tree without a session, or a branch
+    that no session, label, pin or external name reaches.
     `bough restore` restores them, until `bough clean --trash` deletes them permanently.
     """
     if older_than is None:
@@ -77,12 +78,24 @@ def trash_idle(
 
 
 def stray_trees(store: Store, seconds: float, channel: str | None) -> list[Tree[Headline]]:
-    """The trees without a session, and so without a channel, whose newest message is at least `seconds` old."""
+    """The trees without a session, and the branches that nothing reaches, of at least `seconds` of age.
+
+    They have no channel.
+    """
     if channel is not None:
         return []
     limit = store.clock() - int(seconds * 1_000_000)
     old = [tree for tree in store.outline(limit=None) if tree.newest.created_at < limit]
-    return [tree for tree in old if not has_session(store, tree)]
+    stray = [tree for tree in old if not has_session(store, tree)]
+    branches = stray_branches(store, {below.node.id for tree in stray for _, below in tree.walk()})
+    return stray + [tree for tree in branches if tree.newest.created_at < limit]
+
+
+def stray_branches(store: Store, taken: set[str]) -> list[Tree[Headline]]:
+    """The branches that nothing reaches, except for these messages."""
+    loose = store.headlines([id_ for id_ in store.unreachable() if id_ not in taken])
+    ids = {node.id for node in loose}
+    return [tree for node in loose if node.parent_id not in ids for tree in store.outline(node.id)]
 
 
 def has_session(store: Store, tree: Tree[Headline]) -> bool:
