@@ -234,6 +234,11 @@ class AsyncSession(_Facade):
         """The id of the message where it stands: `await session.head`; None before the first turn."""
         return self._hop(lambda: self.sync.head)
 
+    @property
+    def unfinished(self) -> Coroutine[Any, Any, list[TurnInfo]]:
+        """The turns that can be resumed where it stands: `await session.unfinished`."""
+        return self._hop(lambda: self.sync.unfinished)
+
     path = hop(Session.path)
     context = hop(Session.context)
     turns = hop(Session.turns)
@@ -352,6 +357,7 @@ class AsyncTurn(_Facade):
     add = hop(Turn.add)
     sketch = hop(Turn.sketch)
     complete = hop(Turn.complete)
+    stop = hop(Turn.stop)
     interrupt = hop(Turn.interrupt)
     fail = hop(Turn.fail)
     delegate = hop_to_session(Turn.delegate)

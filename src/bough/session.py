@@ -99,6 +99,16 @@ class Session:
         """Its turns, the newest first, the unfinished ones included."""
         return self.store.turns(self.key, status=status, limit=limit)
 
+    @property
+    def unfinished(self) -> list[TurnInfo]:
+        """The turns that can be resumed where it stands, the newest first: interrupted and failed ones.
+
+        One whose writer died is among them, whether or not it was marked as interrupted already.
+        """
+        store = self.store
+        with store.db.reading():
+            return turns.unfinished(store.db, self.key, store.clock())
+
     def replies(
         self, *, since: Time | None = None, until: Time | None = None, limit: int | None = None
     ) -> list[ReplyInfo]:

@@ -33,7 +33,7 @@ class Turn:
 
     def __init__(self, session: Session, opened: turns.OpenTurn, lease: float) -> None:
         self.session = session
-        self.status: Status = "complete" if opened.repeated else "running"
+        self.status: Status = opened.status
         self._opened = opened
         self._lease = lease
         self._mutex = threading.Lock()
@@ -48,7 +48,7 @@ class Turn:
 
     @property
     def repeated(self) -> bool:
-        """Whether it was completed before, under the same idempotency key; then it adds nothing."""
+        """Whether it was completed or stopped before, under the same idempotency key; then it adds nothing."""
         return self._opened.repeated
 
     @property
@@ -223,10 +223,22 @@ class Turn:
         Raises `Conflict` when the session was moved, or taken over, in the meantime; the turn is then a side branch.
         """
         if self._end("complete", None) not in (None, turns.NO_REPLY, turns.UNFINISHED):
-            raise Conflict(
-                f"Session {self.session.key!r} moved on while turn {self.id!r} was being written. "
-                "The turn is kept as a side branch; fork from it to go on."
-            )
+            raise self._moved_on()
+
+    def stop(self, why: str | None = None) -> None:
+        """Ends the turn as a person demands: the question and the part of the reply received are part of the session.
+
+        The part that was sketched becomes the last message, marked as an error. In the next request, calls without a
+        result are answered as stopped by the user. Raises `Conflict` as `complete` does.
+        """
+        if self._end("stopped", why) != why:
+            raise self._moved_on()
+
+    def _moved_on(self) -> Conflict:
+        return Conflict(
+            f"Session {self.session.key!r} moved on while turn {self.id!r} was being written. "
+            "The turn is kept as a side branch; fork from it to go on."
+        )
 
     def interrupt(self, why: str | None = None) -> None:
         """Puts the turn aside: it can be resumed by its id."""
@@ -242,7 +254,8 @@ class Turn:
         with self._writing():
             if self.status == "running":
                 try:
-                    self.status, why = store.write(lambda now: turns.finish(store.db, self._opened, status, why, now))
+                    ending = store.write(lambda now: turns.finish(store.db, self._opened, status, why, now))
+                    self.status, why, self._opened.last = ending
                 finally:
                     unregister(self._opened.owner)  # whatever went wrong, the session is not kept from others
         return why

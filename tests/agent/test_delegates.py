@@ -80,7 +80,7 @@ def test_stopping_a_run_stops_its_subagents(store: Store, session: Session) -> N
 
     scout = Agent(FakeProvider(FakeReply("Three oaks.", before=stall)), name="scout")
     done = run(Agent(FakeProvider(HAND_OVER), tools=[delegate(scout)]), session, "How many oaks?", stop=stop)
-    assert (done.status, done.reason) == ("interrupted", "stopped")
+    assert (done.status, done.reason) == ("stopped", "stopped")
     (info,) = store.sessions(parent=session.key)
     finished = threading.Event()
     while not finished.wait(0.01):
@@ -88,7 +88,7 @@ def test_stopping_a_run_stops_its_subagents(store: Store, session: Session) -> N
         if turn.status != "running":
             finished.set()
     never.set()
-    assert (turn.status, turn.error) == ("interrupted", "Stopped by whoever asked for it.")
+    assert (turn.status, turn.error) == ("stopped", "Stopped before the reply was complete.")
 
 
 def test_an_empty_task_is_refused(session: Session) -> None:

@@ -62,7 +62,36 @@ def test_a_run_can_be_stopped_from_another_thread(session: Session) -> None:
 
     done = run(Agent(FakeProvider(FakeReply("two words more", before=stall))), session, "talk", stop=stop)
     never.set()
-    assert (done.status, done.reason, done.text) == ("interrupted", "stopped", "two words")
+    assert (done.status, done.reason, done.text) == ("stopped", "stopped", "two words")
+    provider = FakeProvider("Go on, then.")
+    run(Agent(provider), session, "more")
+    assert [message["content"] for message in provider.requests[0]] == ["talk", "two words", "more"]
+
+
+def test_a_run_that_its_caller_stops_for_a_limit_is_interrupted(session: Session) -> None:
+    stop = Stop()
+    stop.set(by_user=False)
+    stop.set()
+    done = run(Agent(FakeProvider("never asked")), session, "talk", stop=stop)
+    assert (done.status, done.reason, session.head) == ("interrupted", "stopped", None)
+
+
+def test_calls_that_a_person_stops_are_answered_as_stopped(session: Session) -> None:
+    stop, never = Stop(), threading.Event()
+
+    def saw() -> str:
+        stop.set()
+        never.wait(30)
+        return "never seen"
+
+    calls = (tool_call("c1", "saw"), tool_call("c2", "saw"))
+    agent = Agent(FakeProvider(FakeReply("", calls)), tools=[tool(saw)], limits=Limits(parallel=1))
+    done = run(agent, session, "go", stop=stop)
+    never.set()
+    assert done.status == "stopped"
+    first, second = results(session)
+    assert first.text.startswith("Stopped by the user before it was done.")
+    assert second.text == "Not done: stopped by the user first."
 
 
 @pytest.mark.parametrize("limits", [{"steps": 0}, {"seconds": -1}, {"tool_seconds": 0}, {"parallel": 0}])

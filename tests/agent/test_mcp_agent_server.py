@@ -152,7 +152,7 @@ def test_a_cancelled_call_is_stopped_and_its_turn_stored(configured: Path, place
     talk(configured, place, conversation, "slow")
     with bough.connect(place) as store:
         (turn,) = store.turns()
-        assert (turn.status, turn.error) == ("interrupted", "Stopped by whoever asked for it.")
+        assert (turn.status, turn.error) == ("interrupted", "Stopped before the reply was complete.")
 
 
 def test_the_loop_sends_the_caller_to_bough_servers(configured: Path, place: Path, session: Session) -> None:

@@ -194,7 +194,7 @@ def test_stopping_a_run_stops_waiting_for_a_server(stuck: Servers, session: Sess
     threading.Thread(target=stop_when_called, daemon=True).start()
     provider = FakeProvider(FakeReply("", (tool_call("c1", "forest__hang", {"directory": str(tmp_path)}),)))
     done = run(Agent(provider, tools=[stuck]), session, "go", stop=stop)
-    assert (done.status, done.reason) == ("interrupted", "stopped")
+    assert (done.status, done.reason) == ("stopped", "stopped")
 
 
 def test_the_stderr_of_a_server_does_not_reach_the_terminal(

@@ -69,15 +69,30 @@ def test_ctrl_c_stops_the_reply_and_not_the_chat(talk: ScriptedShell) -> None:
         terminal.say("count")
         terminal.see("tick tock tick")
         terminal.type("\x03")
-        terminal.see("Stopped. What came is kept")
-        terminal.say("/retry")
+        terminal.see("Stopped; the question and the part received are part of the conversation.")
+        terminal.say("go on")
         terminal.see("Whole.")
         terminal.say("/quit")
         assert terminal.end() == 0
     dialog = talk.dialog(key_of(talk))
     assert dialog[0] == "count"
     assert dialog[1].startswith("tick tock")
-    assert dialog[-1] == "Whole."
+    assert dialog[2:] == ["go on", "Whole."]
+
+
+def test_a_chat_says_which_turn_was_interrupted_and_resumes_it(talk: ScriptedShell) -> None:
+    talk.ask("run", "before")
+    with bough.connect(talk.sh.db) as store:
+        turn = store.session(key_of(talk)).turn("left")
+        turn.sketch("half")
+        turn.interrupt()
+    with chat(talk) as terminal:
+        terminal.see(f"Turn {turn.id} was interrupted here: /retry {turn.id} resumes it.")
+        terminal.say("/retry")
+        terminal.see("Second reply.")
+        terminal.say("/quit")
+        assert terminal.end() == 0
+    assert talk.dialog(key_of(talk)) == ["before", "First reply.", "left", "Second reply."]
 
 
 def test_ctrl_c_at_the_prompt_discards_the_line(talk: ScriptedShell) -> None:

@@ -323,8 +323,23 @@ def running(talk: ScriptedShell, *words: str) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_ctrl_c_stores_the_partial_reply_and_shows_how_to_resume(talk: ScriptedShell, sent: signal.Signals) -> None:
+def test_ctrl_c_stops_the_turn_which_stays_in_the_conversation(talk: ScriptedShell) -> None:
+    talk.script({"blocks": [{"type": "text", "text": "a b c " * 400}], "delay": 0.02})
+    process = running(talk, "run", "long question")
+    assert process.stdout is not None
+    assert process.stdout.read(6) == "a b c "
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == INTERRUPTED
+    assert "Stopped; the question and the part received are part of the conversation." in err
+    talk.script("Whole.")
+    assert talk("run", "next").out == "Whole.\n"
+    dialog = talk.dialog(key_of(talk))
+    assert (dialog[0], dialog[1][:5], dialog[2:]) == ("long question", "a b c", ["next", "Whole."])
+
+
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_stores_the_partial_reply_and_shows_how_to_resume(talk: ScriptedShell, sent: signal.Signals) -> None:
     talk.script({"blocks": [{"type": "text", "text": "a b c " * 100}], "delay": 0.02}, "Whole.")
     process = running(talk, "run", "long question")
     assert process.stdout is not None

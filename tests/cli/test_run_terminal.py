@@ -61,17 +61,33 @@ def test_a_terminal_that_knows_no_escapes_gets_none(talk: ScriptedShell) -> None
     assert b"about `210` years" in written
 
 
-def test_ctrl_c_on_a_terminal_stores_the_partial_reply_and_shows_how_to_resume(talk: ScriptedShell) -> None:
+def test_ctrl_c_on_a_terminal_stops_the_turn_and_the_next_question_follows_it(talk: ScriptedShell) -> None:
     talk.script({"blocks": [{"type": "text", "text": "tick tock " * 200}], "delay": 0.03})
     with run(talk, "count") as terminal:
         terminal.see("tick tock tick")
         terminal.type("\x03")
         assert terminal.end() == INTERRUPTED
-        assert "The partial reply is kept: bough run --resume" in terminal.text
+        assert "Stopped; the question and the part received are part of the conversation." in terminal.text
     with bough.connect(talk.sh.db) as store:
         (turn,) = store.turns()
-        assert turn.status == "interrupted"
+        assert turn.status == "stopped"
         assert store.get_messages([turn.last_id])[0].message.text.startswith("tick tock tick")
+    talk.script("Whole.")
+    talk.ask("run", "next")
+    dialog = talk.dialog(f"cli:{talk.sh.directory.name}")
+    assert (dialog[0], dialog[1][:4], dialog[2:]) == ("count", "tick", ["next", "Whole."])
+
+
+def test_ctrl_c_before_the_reply_keeps_the_question_in_the_conversation(talk: ScriptedShell) -> None:
+    talk.script({"blocks": [{"type": "text", "text": "never seen"}], "delay": 30})
+    with run(talk, "count") as terminal:
+        terminal.see("…")
+        terminal.type("\x03")
+        assert terminal.end() == INTERRUPTED
+        assert "Stopped; the question is part of the conversation." in terminal.text
+    talk.script("Whole.")
+    talk.ask("run", "next")
+    assert talk.dialog(f"cli:{talk.sh.directory.name}") == ["count", "next", "Whole."]
 
 
 def test_a_waiting_sign_is_shown_before_the_first_token(talk: ScriptedShell) -> None:

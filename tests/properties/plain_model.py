@@ -43,6 +43,7 @@ from bough.model.values import replace
 SECOND = 1_000_000
 LEASE = 900 * SECOND
 GONE = "The writer went away."
+IN_DIALOG = ("complete", "stopped")
 NO_REPLY = "No reply was added."
 MOVED_ON = "The session moved on in the meantime."
 
@@ -550,16 +551,16 @@ class Model:
     def finish(self, holder: int, status: Status, why: str | None, now: int) -> None:
         name = self.held_by(holder)
         if name is None or name.lease is None:
-            if status == "complete":
+            if status in IN_DIALOG:
                 raise Conflict("someone took over")
             return
         run = self.runs[name.lease.turn]
         if status == "complete" and self.places[run.last].message.role == "user":
             status, why = "interrupted", NO_REPLY
-        elif status == "complete" and name.head != run.parent:
+        elif status in IN_DIALOG and name.head != run.parent:
             status, why = "interrupted", MOVED_ON
         run.status, run.error, run.finished_at, name.lease = status, why, now, None
-        if status == "complete":
+        if status in IN_DIALOG:
             self._talk(name, run.last, now)
         if why == MOVED_ON:
             raise Conflict(why)
@@ -570,11 +571,15 @@ class Model:
         run = self.runs.get(turn)
         if run is None or run.session != name.number:
             raise NotFound(turn)
-        if run.status == "complete":
+        if run.status in IN_DIALOG:
             raise Refused(turn)
         if run.parent != name.head:
             raise Conflict(turn)
         run.status, run.error, run.finished_at = "running", None, None
+        last = self.places[run.last]
+        if last.message.role == "assistant" and last.message.error and last.id != turn:
+            assert last.parent is not None
+            run.last = last.parent  # a half reply becomes a side branch
         return self._lease(name, turn, now)
 
     def save_turn(
@@ -659,7 +664,7 @@ class Model:
         """The turn of this session that was left at a message without a reply."""
         turn = self.places[anchor].turn if anchor is not None else None
         run = self.runs[turn] if turn is not None else None
-        if run is None or run.session != name.number or run.last != anchor or run.status == "complete":
+        if run is None or run.session != name.number or run.last != anchor or run.status in IN_DIALOG:
             return None
         return run
 
@@ -695,7 +700,8 @@ class Model:
         reached = set(self.path_ids(name.head))
         for run in self.runs.values():
             if run.session == name.number:
-                reached |= set(self.messages_of(run))
+                added = set(self.messages_of(run))
+                reached |= added | {p.id for p in self.places.values() if p.turn == run.id and p.parent in added}
         return reached
 
     def only_reached_by(self, family: list[Name]) -> set[str]:

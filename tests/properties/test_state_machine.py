@@ -393,7 +393,7 @@ class StoreMachine(RuleBasedStateMachine):
             assert dialog == self.model.path_ids(self.model.runs[held.turn.id].last)
 
     @precondition(lambda self: self.held)
-    @rule(pick=index, status=st.sampled_from(["complete", "complete", "interrupted", "failed"]))
+    @rule(pick=index, status=st.sampled_from(["complete", "complete", "stopped", "interrupted", "failed"]))
     def end_turn(self, pick: int, status: Status) -> None:
         held = self.held.pop(pick % len(self.held))
         why = None if status == "complete" else "A reason."
@@ -402,6 +402,8 @@ class StoreMachine(RuleBasedStateMachine):
             match status:
                 case "complete":
                     held.turn.complete()
+                case "stopped":
+                    held.turn.stop("A reason.")
                 case "failed":
                     held.turn.fail("A reason.")
                 case _:
@@ -416,7 +418,7 @@ class StoreMachine(RuleBasedStateMachine):
         pick=index,
         message=some.asked,
         added=st.lists(some.spoken, max_size=2),
-        status=st.sampled_from(["complete", "interrupted", "failed"]),
+        status=st.sampled_from(["complete", "stopped", "interrupted", "failed"]),
     )
     def a_turn_from_beginning_to_end(self, pick: int, message: Message, added: list[Message], status: Status) -> None:
         """With a reply or without one."""
@@ -441,7 +443,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(pick=index, turn=index, own=st.booleans())
     def resume(self, pick: int, turn: int, own: bool) -> None:
         """A turn that did not complete, by its id; also one that did, or of another session, or no turn at all."""
-        unfinished = [run for run in self.model.runs.values() if run.status != "complete"]
+        unfinished = [run for run in self.model.runs.values() if run.status not in ("complete", "stopped")]
         runs = unfinished or list(self.model.runs.values())
         run = runs[turn % len(runs)]
         owner = self.model.numbered(run.session)

@@ -15,6 +15,8 @@ class Stop:
     """Signal to stop. A long-running tool polls it, waits for it, or adds a callback."""
 
     def __init__(self) -> None:
+        self.by_user = True
+        """Whether a person has stopped the run, so that it is part of the dialog; False for a limit of a caller."""
         self._event = threading.Event()
         self._lock = threading.Lock()
         self._callbacks: list[Callable[[], object]] = []
@@ -28,9 +30,11 @@ class Stop:
         """Wait for the signal, up to `seconds`; return whether it is set."""
         return self._event.wait(seconds)
 
-    def set(self) -> None:
-        """Set the signal and call the callbacks. Safe to call twice."""
+    def set(self, *, by_user: bool = True) -> None:
+        """Set the signal and call the callbacks. Safe to call twice; the first call says by whom."""
         with self._lock:
+            if not self._event.is_set():
+                self.by_user = by_user
             self._event.set()
             callbacks, self._callbacks = self._callbacks, []
         for callback in callbacks:  # outside the lock: a callback may use this object
@@ -58,6 +62,11 @@ class Deadline:
         if self.stop.is_set:
             return "stopped"
         return "time" if self._ends_at is not None and time.monotonic() >= self._ends_at else None
+
+    @property
+    def by_user(self) -> bool:
+        """Whether a person has stopped the run."""
+        return self.stop.is_set and self.stop.by_user
 
     def left(self, most: float | None = None) -> float | None:
         """Seconds left, at most `most`; None without any limit."""

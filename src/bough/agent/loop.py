@@ -1,7 +1,7 @@
 """The agent loop: send a request, run the tool calls of the reply, repeat until a reply has no calls.
 
-Every step is stored before the next begins. A run that ends early, by a limit, an error or Ctrl+C, leaves a turn that
-can be resumed.
+Every step is stored before the next begins. A run that a person stops is part of the dialog as far as it came. One that
+ends early by a limit, an error or Ctrl+C leaves a turn that can be resumed.
 """
 
 from __future__ import annotations
@@ -52,8 +52,9 @@ def run(
     """Run one turn of a session with an agent, from the user's message to the final reply.
 
     `resume` is the id of an incomplete turn to continue; a message is then added to it. `stop` ends the run from
-    another thread. A limit ends it with an interrupted turn and a `reason`. Raises `ProviderError`, after the turn was
-    marked as failed, and everything that `Session.turn` raises.
+    another thread; the turn is then stopped, and part of the dialog. A limit ends it with an interrupted turn. Both
+    have a `reason`. Raises `ProviderError`, after the turn was marked as failed, and everything that `Session.turn`
+    raises.
     """
     deadline = Deadline(agent.limits.seconds, stop)
     made = None if resume else compact_if_due(session, agent.provider, agent.compaction, agent.budget)
@@ -73,7 +74,7 @@ def run(
         compacts = agent.compaction.is_enabled and (made is None or made.error is None)
         reason = None if turn.repeated else Run(agent, turn, deadline, listener, compacts).go()
         if reason is not None:
-            turn.interrupt(agent.limits.describe(reason))
+            (turn.stop if deadline.by_user else turn.interrupt)(agent.limits.describe(reason))
     return outcome(turn, reason)
 
 

@@ -12,26 +12,17 @@ from bough.model import Message, Node, ToolCall, user
 if TYPE_CHECKING:
     from bough.turn import Turn
 
-CUT_OFF = "[Your last reply was cut off where it ends. Go on from there; do not repeat it.]"
-"""Sent as the user, because many models refuse a system message that is not the first."""
-
 
 def prepare_resume(turn: Turn, message: Message | str | None) -> None:
     """Prepare a turn for the next request, with a message of the user, if any.
 
-    A call without a stored result may have had its effect. It is answered as interrupted, and the model decides.
+    A call without a stored result may have had its effect. It is answered as interrupted, and the model decides. The
+    store has put a half reply aside, so that the model answers anew.
     """
     if open_calls := unanswered(turn.path()):
         turn.add([result_message(call, Result.failed(INTERRUPTED)) for call in open_calls])
     if message is not None:
         turn.add(user(message) if isinstance(message, str) else message)
-    elif is_cut_off(turn.path(last=1)[-1]):
-        turn.add(user(CUT_OFF))
-
-
-def is_cut_off(node: Node) -> bool:
-    """Whether a node is the received part of an incomplete reply."""
-    return node.role == "assistant" and node.message.error
 
 
 def is_done(node: Node) -> bool:

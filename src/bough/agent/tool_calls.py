@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 NOT_RUN = "Not done: the run was stopped first."
 INTERRUPTED = "Interrupted before it was done. Whether it had any effect is not known."
+NOT_RUN_STOPPED = "Not done: stopped by the user first."
+STOPPED = "Stopped by the user before it was done. Whether it had any effect is not known."
 
 
 class Job:
@@ -50,12 +52,14 @@ class Job:
         deadline.stop.add_callback(self._done.set)
         own = None if self._seconds is None else max(0.0, self._began + self._seconds - time.monotonic())
         self._done.wait(deadline.left(own))
+        if deadline.by_user:
+            return self.now(STOPPED if self._began else NOT_RUN_STOPPED, by_user=True)
         return self.now(None if deadline.reason else f"No answer within {self._seconds or 0:g} seconds; given up.")
 
-    def now(self, otherwise: str | None = None) -> Result:
+    def now(self, otherwise: str | None = None, *, by_user: bool = False) -> Result:
         """The result if there is one, else an error; the call is then abandoned."""
         if (result := self._result) is None:
-            self.about.stop.set()
+            self.about.stop.set(by_user=by_user)
         return result or Result.failed(otherwise or (INTERRUPTED if self._began else NOT_RUN))
 
     def _work(self, bound: Bound, arguments: dict[str, Json]) -> None:
@@ -84,7 +88,7 @@ def results(
     for first in range(0, len(jobs), parallel):
         batch = jobs[first : first + parallel]
         if deadline.reason:
-            yield from (Result.failed(NOT_RUN) for _ in batch)
+            yield from (Result.failed(NOT_RUN_STOPPED if deadline.by_user else NOT_RUN) for _ in batch)
             continue
         for job in batch:
             job.start(toolbox, seconds)

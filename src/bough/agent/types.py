@@ -44,7 +44,7 @@ class Limits:
             case "time":
                 return f"Stopped at the limit of {self.seconds:g} seconds."
             case "stopped":
-                return "Stopped by whoever asked for it."
+                return "Stopped before the reply was complete."
 
 
 @value

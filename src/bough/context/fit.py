@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from bough import formats
-from bough.context.repair import RequestMessage, repair
+from bough.context.repair import Reason, RequestMessage, cancelled, repair
 from bough.errors import FormatError, Invalid
 from bough.formats.types import Format, Loss
 from bough.model import Json, Message, Node, Other, Text, Thinking, ToolResult
@@ -74,10 +74,12 @@ def fit(
     counter: Counter | None = None,
     scale: float = 1.0,
     strict: bool = False,
+    reason: Reason = cancelled,
 ) -> Context:
     """Build the request for a path, in at most `budget` tokens if possible. The newest turn is never dropped.
 
-    `scale` is the number of the provider's tokens per estimated token; `counter` replaces the estimate. Raises
+    `scale` is the number of the provider's tokens per estimated token; `counter` replaces the estimate; `reason` says
+    why a call has no result. Raises
     `Invalid` for a budget below one, and `FormatError` if the provider would refuse the result, or if `strict` and the
     format cannot express something.
     """
@@ -89,7 +91,7 @@ def fit(
     base = covered.weight if covered else 0
     rest = [node for node in nodes if node.weight > base and node.kind == "message"]
     window = Window(limit_for(budget, scale, summary, counter), base)
-    return fit_window(summary, rest, format, window, counter=counter, scale=scale, strict=strict)
+    return fit_window(summary, rest, format, window, counter=counter, scale=scale, strict=strict, reason=reason)
 
 
 def limit_for(budget: int | None, scale: float, summary: Node | None, counter: Counter | None) -> int:
@@ -109,6 +111,7 @@ def fit_window(
     counter: Counter | None = None,
     scale: float = 1.0,
     strict: bool = False,
+    reason: Reason = cancelled,
 ) -> Context:
     """Like `fit`, for the loaded end of a path: its summary, if any, and whole turns. Raises `FormatError`."""
     wire = formats.get(format) if isinstance(format, str) else format
@@ -117,7 +120,7 @@ def fit_window(
     items = [RequestMessage(node.id, node.message) for node in without_stale_thinking(kept, window)]
     items, elided = shrink(items, len(items) - newest_turn_length(kept), window.limit, count)
     start = [RequestMessage(summary.id, summary.message)] if summary else []
-    repaired = repair([*start, *items])
+    repaired = repair([*start, *items], reason)
     encoded = wire.encode([item.message for item in repaired], strict=strict)
     if broken := wire.check(encoded.payload):
         problems = "; ".join(f"rule {violation.rule}: {violation.detail}" for violation in broken[:3])

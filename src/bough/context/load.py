@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import log
 from typing import TYPE_CHECKING
 
 from bough.context.compaction import Summarize, Summary, summarize_older
 from bough.context.fit import Context, Counter, Window, fit, fit_window, limit_for
+from bough.context.repair import CANCELLED, STOPPED
 from bough.db import Database
 from bough.formats.types import Format
 from bough.model import Node
@@ -43,16 +45,17 @@ def context_at(
             return fit([], format, budget, strict=strict)
         n, weight = last.n, last.weight
         counted = Counted() if counter else last_count(store, n)
+        reason = partial(missing_result, store.db)
         summary, base = summary_at(store, last.summary)
         if counter is not None or budget is None:
             path = store.load(store.db.rows("path_from", n, base, 0))[::-1]
             path = path if summary is None or summary in path else [summary, *path]
-            made = fit(path, format, budget, counter=counter, scale=counted.scale, strict=strict)
+            made = fit(path, format, budget, counter=counter, scale=counted.scale, strict=strict, reason=reason)
         else:
             window = Window(limit_for(budget, counted.scale, summary, counter), base)
             rows = store.db.rows("path_from", n, window.threshold(weight), last.turn)
             rest = uncovered(store.load(rows), base)
-            made = fit_window(summary, rest, format, window, scale=counted.scale, strict=strict)
+            made = fit_window(summary, rest, format, window, scale=counted.scale, strict=strict, reason=reason)
             made = name_unloaded(store.db, made, rest, base)
     if counted.weight is None or made.cut or made.elided or summary is not None:
         return made
@@ -130,6 +133,11 @@ def name_unloaded(db: Database, made: Context, rest: list[Node], base: int) -> C
 def uncovered(nodes: list[Node], base: int) -> list[Node]:
     """Those of these nodes, newest first, that come after what a summary covers; the oldest first."""
     return [node for node in reversed(nodes) if node.weight > base and node.kind == "message"]
+
+
+def missing_result(db: Database, id: str) -> str:
+    """Why a call in this message has no result: its turn was stopped by the user, or cut off."""
+    return STOPPED if db.row("status_at", id) == ("stopped",) else CANCELLED
 
 
 def summary_at(store: Store, n: int | None) -> tuple[Node | None, int]:

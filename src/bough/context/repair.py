@@ -1,17 +1,27 @@
 """Repair a dialog for a request: every tool call is followed by exactly one result.
 
-Dialogs break when a run is cut off between a call and its result, when a result is saved twice, and when a session is
-forked between a call and its result. The store keeps the original; only the request is repaired.
+Dialogs break when a run is stopped or cut off between a call and its result, when a result is saved twice, and when a
+session is forked between a call and its result. The store keeps the original; only the request is repaired.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from bough.model import Block, Message, Text, ToolCall, ToolResult, user
 from bough.model.values import replace, value
 
 CANCELLED = "No result was recorded for this call; it was cancelled or cut off."
+STOPPED = "Stopped by the user before a result was recorded. Whether the call had any effect is not known."
+
+Reason: TypeAlias = Callable[[str], str]
+"""Returns the text of a missing result, for the id of the message with the call."""
+
+
+def cancelled(id: str) -> str:  # noqa: ARG001
+    """The reason where nothing else is known."""
+    return CANCELLED
 
 
 @value
@@ -22,7 +32,7 @@ class RequestMessage:
     message: Message
 
 
-def repair(items: Sequence[RequestMessage]) -> list[RequestMessage]:
+def repair(items: Sequence[RequestMessage], reason: Reason = cancelled) -> list[RequestMessage]:
     """The dialog with exactly one result per call and a user message first. Valid messages are returned unchanged."""
     repaired: list[RequestMessage] = []
     at = 0
@@ -32,7 +42,7 @@ def repair(items: Sequence[RequestMessage]) -> list[RequestMessage]:
         if item.message.role == "assistant" and item.message.calls:
             while end < len(items) and items[end].message.role != "assistant":
                 end += 1
-            repaired += _with_results(item, items[at + 1 : end])
+            repaired += _with_results(item, items[at + 1 : end], reason)
         elif item.message.role != "tool_result":
             repaired.append(item)  # a tool_result message here answering no call, and is dropped
         at = end
@@ -43,7 +53,7 @@ def repair(items: Sequence[RequestMessage]) -> list[RequestMessage]:
     return repaired
 
 
-def _with_results(calling: RequestMessage, following: Sequence[RequestMessage]) -> list[RequestMessage]:
+def _with_results(calling: RequestMessage, following: Sequence[RequestMessage], reason: Reason) -> list[RequestMessage]:
     """The message with the calls, its results, and the other messages before the next reply."""
     message = _without_repeated_calls(calling.message)
     # A tool_result message without a result answering nothing, and would separate the call from its results.
@@ -59,7 +69,8 @@ def _with_results(calling: RequestMessage, following: Sequence[RequestMessage]) 
         for result in item.message.results:
             if result.call_id in wanted:
                 results.setdefault(result.call_id, result)
-    blocks = tuple(results.get(id_) or ToolResult(id_, (Text(CANCELLED),), True) for id_ in wanted)
+    missing = Text(reason(calling.id)) if set(wanted) - results.keys() else Text(CANCELLED)
+    blocks = tuple(results.get(id_) or ToolResult(id_, (missing,), True) for id_ in wanted)
     answer = Message("tool_result", blocks, any(result.error for result in blocks))
     place = answering[0].id if answering else calling.id
     return [replace(calling, message=message), RequestMessage(place, answer), *others]

@@ -458,8 +458,17 @@ SELECT {turn} FROM turns t WHERE t.n = ?
 SELECT {turn} FROM turns t
 WHERE ({of_session}) AND (t.status = ?2 OR ?2 IS NULL) AND t.n < ?3 ORDER BY t.n DESC LIMIT ?4
 
+-- name: turns_since
+-- The turns of a session that begin after a message and did not complete.
+SELECT {turn} FROM turns t WHERE t.session = ? AND t.n > ? AND t.status IN ('running', 'interrupted', 'failed')
+ORDER BY t.n DESC
+
 -- name: turns_begun
 SELECT {turn} FROM turns t WHERE t.n IN (SELECT value FROM json_each(?)) ORDER BY t.n DESC
+
+-- name: status_at
+-- How the turn of a message ended.
+SELECT t.status FROM messages m JOIN turns t ON t.n = m.turn WHERE m.id = ?
 
 -- name: turn_span
 SELECT last, parent, status, session FROM turns WHERE n = ?
@@ -488,6 +497,10 @@ UPDATE turns SET status = 'running', error = NULL, finished_at = NULL WHERE n = 
 
 -- name: drop_idempotency_key
 UPDATE turns SET idempotency_key = NULL WHERE n = ?
+
+-- name: half_reply
+-- The message before a reply that was cut off; nothing for any other message.
+SELECT parent FROM messages WHERE n = ? AND role = 'assistant' AND error = 1
 
 -- name: cut_turn
 UPDATE turns SET last = ? WHERE n = ?
@@ -587,12 +600,14 @@ SELECT m.n, s.n FROM messages m JOIN turns t ON t.n = m.turn JOIN sessions s ON 
 WHERE m.n IN (SELECT value FROM json_each(?))
 
 -- name: steps_of_session
+-- What the turns of a session have added: from the last message of each up to its first, and half replies beside them.
 WITH RECURSIVE walk (n, first) AS (
     SELECT last, n FROM turns WHERE session = ?
     UNION
     SELECT m.parent, walk.first FROM walk CROSS JOIN messages m ON m.n = walk.n WHERE m.parent >= walk.first
 )
 SELECT n FROM walk
+UNION SELECT c.n FROM walk p CROSS JOIN messages c ON {is_child} WHERE c.turn = p.first
 
 -- name: message_rows
 SELECT {message_columns} FROM messages WHERE n IN (SELECT value FROM json_each(?)) ORDER BY n
@@ -744,7 +759,7 @@ SELECT s.n, s.key FROM sessions s
 WHERE s.head IS NOT NULL AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.n = s.head)
 
 -- name: last_of_session
-SELECT max(t.last) FROM turns t WHERE t.session = ? AND t.status = 'complete'
+SELECT max(t.last) FROM turns t WHERE t.session = ? AND t.status IN ('complete', 'stopped')
   AND EXISTS (SELECT 1 FROM messages m WHERE m.n = t.last)
 
 -- name: broken_turns

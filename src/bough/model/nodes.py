@@ -39,7 +39,7 @@ ChangeKind: TypeAlias = Literal[
 ]
 """What a change did. Later versions may add kinds."""
 
-Status: TypeAlias = Literal["running", "complete", "interrupted", "failed"]
+Status: TypeAlias = Literal["running", "complete", "stopped", "interrupted", "failed"]
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 

@@ -20,12 +20,12 @@ def keep(db: Database, turn: int, reply: Entry) -> None:
     db.run("set_sketch", turn, json.dumps([reply.label, pairs]))
 
 
-def settle(db: Database, turn: int, now: int) -> bool:
-    """Adds a stored partial reply to its turn as the last message, marked as an error; whether there was one."""
+def settle(db: Database, turn: int, now: int) -> int | None:
+    """Adds a stored partial reply to its turn as the last message, marked as an error; its number, if there was one."""
     row = db.row("sketch", turn)
-    span = lookup.span(db, turn)
+    span = None if row is None else lookup.span(db, turn)
     if row is None or span is None:
-        return False
+        return None
     (content,) = row
     label, pairs = json.loads(content)
     blocks = tuple(Text(text) if kind == "text" else Thinking(text) for kind, text in pairs)
@@ -35,4 +35,14 @@ def settle(db: Database, turn: int, now: int) -> bool:
     saved = insert(db, [entry], now, turn)
     db.run("drop_sketch", turn)
     db.run("cut_turn", saved.last, turn)
-    return True
+    return saved.last
+
+
+def without_half_reply(db: Database, turn: int, last: int) -> int:
+    """The last whole message of a turn: a half reply at its end becomes a side branch, and is not sent again."""
+    row = db.row("half_reply", last) if last != turn else None
+    if row is None:
+        return last
+    (whole,) = row
+    db.run("cut_turn", whole, turn)
+    return int(whole)

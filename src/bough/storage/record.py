@@ -11,7 +11,7 @@ from bough.storage import changes, lookup
 from bough.storage.leases import SessionState, find_session_state, unleased
 from bough.storage.messages import Entry, insert
 from bough.storage.replies import ReplyDetails, reply_row
-from bough.storage.turns import TurnDetails, advance, insert_turn, move_head, use
+from bough.storage.turns import IN_DIALOG, TurnDetails, advance, insert_turn, move_head, use
 
 SHORT = 16
 """Up to this many messages, encoding all of them is faster than finding the new ones."""
@@ -132,4 +132,4 @@ def _unfinished(db: Database, session: int, n: int | None) -> int | None:
     turn = header and lookup.span(db, header.turn)
     if header is None or turn is None:
         return None
-    return header.turn if turn.last == n and turn.session == session and turn.status != "complete" else None
+    return header.turn if turn.last == n and turn.session == session and turn.status not in IN_DIALOG else None

@@ -1,22 +1,23 @@
 """Turns: how a run becomes part of a session, or a side branch.
 
 A turn opens with its input already durable and takes the session's lease in the same transaction. Each step is durable
-when it is added. The session's head moves only when the turn completes, and only if nobody moved it meanwhile. What
-does not complete stays as a side branch.
+when it is added. The session's head moves only when the turn completes or is stopped by a person, and only if nobody
+moved it meanwhile. Any other turn stays as a side branch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import NamedTuple
 
 from bough.codec import column, json_text, turn_info
 from bough.codec.digest import link, short_hash
 from bough.db import Database
 from bough.db.rows import TurnRow
 from bough.errors import Conflict, Invalid, NotFound, Refused
-from bough.model import Json, Status, Usage
-from bough.model.values import mutable
+from bough.model import Json, Status, TurnInfo, Usage
+from bough.model.values import mutable, replace
 from bough.storage import changes, leases, lookup, partial, replies
 from bough.storage.leases import SessionState, check_owner, unleased
 from bough.storage.messages import Entry, Saved, ids_for, insert
@@ -24,6 +25,8 @@ from bough.storage.replies import ReplyDetails
 
 NO_REPLY = "No reply was added."
 UNFINISHED = "The reply was still being written."
+IN_DIALOG = ("complete", "stopped")
+"""The statuses of the turns that are part of the session's dialog."""
 
 
 @mutable
@@ -82,7 +85,16 @@ class OpenTurn:
     owner: str
     details: TurnDetails
     repeated: bool = False
-    """It was completed before, under the same idempotency key."""
+    """It was completed or stopped before, under the same idempotency key."""
+    status: Status = "running"
+
+
+class Ending(NamedTuple):
+    """How a turn ended, which may be otherwise than asked: its status, the reason, and its last message."""
+
+    status: Status
+    error: str | None
+    last: int
 
 
 def move_head(db: Database, session: int, head: int | None) -> None:
@@ -158,14 +170,15 @@ def reopen(db: Database, key: str, turn: int, directory: str | None, owner: str,
     info = None if row is None else turn_info(row)
     if info is None or info.session != key:
         raise NotFound(f"Session {key!r} has no such turn.")
-    if info.status == "complete":
-        raise Refused(f"Turn {info.id!r} is complete; there is nothing to resume. Fork from it instead.")
+    if info.status in IN_DIALOG:
+        raise Refused(f"Turn {info.id!r} is {info.status}; there is nothing to resume. Fork from it instead.")
     opened = _load(db, turn, session.n, owner)
     if opened.parent != session.head:
         raise Conflict(
             f"Session {key!r} has moved on since turn {info.id!r}; fork at {info.last_id!r} to go on from there."
         )
     db.run("reopen_turn", turn)
+    opened.last = partial.without_half_reply(db, turn, opened.last)
     leases.take(db, session.n, turn, owner, now, lease)
     use(db, session, now, directory)
     changes.add(db, "opened", now, session.n, turn)
@@ -195,29 +208,36 @@ def extend(
     return saved
 
 
-def finish(db: Database, turn: OpenTurn, status: Status, error: str | None, now: int) -> tuple[Status, str | None]:
-    """Ends a turn; its status and the reason. The head moves for a complete one, unless it was moved meanwhile."""
+def finish(db: Database, turn: OpenTurn, status: Status, error: str | None, now: int) -> Ending:
+    """Ends a turn. The head moves for a complete or stopped one, unless it was moved meanwhile."""
     row = db.row("leased_session", turn.session, turn.owner)
     if row is None:
-        return "interrupted", "Someone took over, and put the turn aside."
-    if partial.settle(db, turn.n, now) and status == "complete":
-        status, error = "interrupted", UNFINISHED
+        return Ending("interrupted", "Someone took over, and put the turn aside.", turn.last)
+    half = partial.settle(db, turn.n, now)
+    last = turn.last if half is None else half
+    if status == "complete":
+        status, error = _completed(db, last, half is not None)
     head, newest = row
-    last = lookup.header(db, turn.last)
-    if last is not None and last.n == last.summary:
-        last = lookup.header(db, last.parent)
-    if status == "complete" and (last is None or last.role == "user"):
-        status, error = "interrupted", NO_REPLY
-    if status == "complete" and head != turn.parent:
+    if status in IN_DIALOG and head != turn.parent:
         status, error = "interrupted", "The session moved on in the meantime."
     db.run("end_turn", status, column(error), now, turn.n)
-    if status == "complete":
-        db.run("advance_head", turn.last, now, turn.session)
+    if status in IN_DIALOG:
+        db.run("advance_head", last, now, turn.session)
         if newest != 1:
             db.run("use_session", now, turn.session)
     db.run("drop_lease", turn.session)
     changes.add(db, "ended", now, turn.session, turn.n)
-    return status, error
+    return Ending(status, error, last)
+
+
+def _completed(db: Database, last: int, is_half: bool) -> tuple[Status, str | None]:
+    """The status of a turn that is to complete: interrupted without a whole reply, and the reason."""
+    if is_half:
+        return "interrupted", UNFINISHED
+    header = lookup.header(db, last)
+    if header is not None and header.n == header.summary:
+        header = lookup.header(db, header.parent)
+    return ("interrupted", NO_REPLY) if header is None or header.role == "user" else ("complete", None)
 
 
 def sketch(db: Database, turn: OpenTurn, reply: Entry, now: int, lease: float) -> None:
@@ -268,12 +288,12 @@ def save_turn(
 
 
 def completed(db: Database, session: int, idempotency_key: str) -> int | None:
-    """The turn that was completed under this key. A try that did not complete gives the key up."""
+    """The turn that was completed or stopped under this key. A try that was not gives the key up."""
     row = db.row("turn_by_key", session, idempotency_key)
     if row is None:
         return None
     turn, status = row
-    if status == "complete":
+    if status in IN_DIALOG:
         return int(turn)
     db.run("drop_idempotency_key", turn)
     return None
@@ -332,6 +352,18 @@ def reload(db: Database, turn: OpenTurn) -> tuple[OpenTurn, Status]:
     return _load(db, turn.n, turn.session, turn.owner), span.status
 
 
+def unfinished(db: Database, key: str, now: int) -> list[TurnInfo]:
+    """The turns that can be resumed where a session stands, the newest first."""
+    session = leases.session_state(db, key)
+    rows = db.rows("turns_since", session.n, session.head or 0)
+    head = lookup.id_of(db, session.head) if rows else None
+    here = [info for info in map(turn_info, rows) if info.parent_id == head]
+    if leases.is_leased(session, now):
+        return [info for info in here if info.status != "running"]
+    # A running turn without a lease is one whose writer died: the next writer will mark it as interrupted.
+    return [replace(info, status="interrupted") if info.status == "running" else info for info in here]
+
+
 def _load(db: Database, turn: int, session: int, owner: str, repeated: bool = False) -> OpenTurn:
     row = db.row("turn", turn)
     span = lookup.span(db, turn)
@@ -339,4 +371,5 @@ def _load(db: Database, turn: int, session: int, owner: str, repeated: bool = Fa
     assert span is not None
     info = turn_info(row)
     details = TurnDetails(usage=info.usage, context_tokens=info.context_tokens, metadata=info.metadata or {})
-    return OpenTurn(turn, info.id, session, span.parent, span.last, owner, details, repeated)
+    status = span.status if repeated else "running"
+    return OpenTurn(turn, info.id, session, span.parent, span.last, owner, details, repeated, status)

@@ -69,7 +69,7 @@ def server_of(agent: Agent, store: Store) -> Server[Any]:
         try:
             return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
         except anyio.get_cancelled_exc_class():
-            stop.set()  # the client cancelled; the run gets time to interrupt its turn
+            stop.set(by_user=False)  # cancelled or disconnected; the run gets time to interrupt its turn
             with anyio.move_on_after(ENDING, shield=True):
                 await anyio.to_thread.run_sync(done.wait, abandon_on_cancel=True)
             raise

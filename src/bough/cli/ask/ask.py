@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from bough.errors import Busy, Invalid
 from bough.model import Node, Part, Thinking, Usage, user
 
 if TYPE_CHECKING:
-    from bough.agent import Agent, Outcome
+    from bough.agent import Agent, Outcome, Stop
     from bough.cli.ask.choose import Choice
     from bough.cli.output.live import RunPrinter
 
@@ -21,7 +22,7 @@ SILENT_WAIT, LONGEST_WAIT = 1.0, 900.0
 
 
 def ask(agent: Agent, choice: Choice, parts: Sequence[Part], printer: RunPrinter) -> Outcome:
-    """Run one turn of the chosen session; if another one is running there, wait for its end.
+    """Run one turn of the chosen session; if another one is running there, wait for its end. Ctrl+C stops the turn.
 
     Raises `Invalid` when there is nothing to ask, `Busy` when the other turn does not end, and `ProviderError`.
     """
@@ -31,16 +32,42 @@ def ask(agent: Agent, choice: Choice, parts: Sequence[Part], printer: RunPrinter
     if message is None and choice.unfinished is None:
         raise Invalid(NOTHING_TO_ASK)
 
-    def once(wait: float) -> Outcome:
-        return run(agent, choice.session, message, resume=choice.unfinished, listener=printer, wait=wait)
+    def once(wait: float, stop: Stop) -> Outcome:
+        return run(agent, choice.session, message, resume=choice.unfinished, listener=printer, wait=wait, stop=stop)
 
+    with stopped_by_ctrl_c(printer) as stop:
+        try:
+            return once(SILENT_WAIT, stop)
+        except Busy:
+            printer.note(f"Waiting for another turn in {choice.session.key} to end. -n starts a new conversation.")
+            return once(LONGEST_WAIT, stop)
+        finally:
+            printer.finish()
+
+
+@contextmanager
+def stopped_by_ctrl_c(printer: RunPrinter) -> Iterator[Stop]:
+    """Let Ctrl+C stop the running turn. A second one, or one before the turn has begun, is a `KeyboardInterrupt`."""
+    from bough.agent import Stop
+
+    stop, presses = Stop(), 0
+
+    def press(*_: object) -> None:
+        nonlocal presses
+        presses += 1
+        if printer.turn is None or presses > 1:
+            raise KeyboardInterrupt
+        _thread.start_new_thread(stop.set, ())  # not here: this thread may hold the locks that `set` takes
+
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.default_int_handler:  # ignored, as in the background, or handled by the application
+        yield stop
+        return
+    signal.signal(signal.SIGINT, press)
     try:
-        return once(SILENT_WAIT)
-    except Busy:
-        printer.note(f"Waiting for another turn in {choice.session.key} to end. -n starts a new conversation.")
-        return once(LONGEST_WAIT)
+        yield stop
     finally:
-        printer.finish()
+        signal.signal(signal.SIGINT, before)
 
 
 class Terminal:
@@ -50,14 +77,14 @@ class Terminal:
         self.is_lost = False
 
     def lose(self, *_: object) -> NoReturn:
-        """Handle a signal like Ctrl+C."""
+        """Handle a signal."""
         self.is_lost = True
         raise KeyboardInterrupt
 
 
 @contextmanager
 def interruptible() -> Iterator[Terminal]:
-    """Handle SIGTERM and SIGHUP like Ctrl+C: the turn ends as interrupted, and the partial reply is stored."""
+    """Let SIGTERM and SIGHUP interrupt the turn, which stores the partial reply."""
     terminal = Terminal()
     names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     before = {name: signal.signal(getattr(signal, name), terminal.lose) for name in names}

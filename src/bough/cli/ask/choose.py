@@ -1,7 +1,7 @@
 """Choose the session of a question from `-c`, `--resume`, `-n` and `--session`: first a plan, then its execution.
 
-Without a flag it is the session that this directory last talked to. A subagent's session, and a session
-that ends in a question without a reply, are continued only by name.
+Without a flag it is the session that this directory last talked to. A subagent's session, and a session that ends in a
+question without a reply, are continued only by name, unless that question was stopped by the user.
 """
 
 from __future__ import annotations
@@ -184,11 +184,16 @@ def last_here(store: Store, directory: str) -> SessionInfo:
 
 
 def is_continuable(store: Store, info: SessionInfo) -> bool:
-    """Whether the session's head is a reply, and not part of a subagent's conversation."""
+    """Whether the session's head is a reply or the end of a stopped turn, and not part of a subagent's conversation."""
     if info.head_id is None:
         return False
     (head,) = store.get_messages([info.head_id])
-    return is_answered(head) and not (head.label or "").startswith(SUBAGENT)
+    if (head.label or "").startswith(SUBAGENT):
+        return False
+    if is_answered(head):
+        return True
+    turn = find_turn(store, head)
+    return turn is not None and turn.status == "stopped"
 
 
 def is_answered(node: Node) -> bool:

@@ -75,7 +75,7 @@ def run_stored(locator: Locator, run_input: RunInput, flags: Flags) -> int:
     """Ask in a session of the store."""
     from bough.cli.ask.attach import question
     from bough.cli.ask.runtime import Runtime
-    from bough.cli.output.live import RunPrinter
+    from bough.cli.output.live import RunPrinter, unfinished_line
 
     # A store without a file has nothing to continue: it is opened in memory, and no file is made for the error.
     opened = locator.existing() if flags.is_continuing else locator.store()
@@ -90,6 +90,8 @@ def run_stored(locator: Locator, run_input: RunInput, flags: Flags) -> int:
         printer = RunPrinter(raw=run_input.raw, silent=run_input.as_json)
         if choice.note:
             printer.note(choice.note)
+        if not choice.unfinished and (left := unfinished_line(choice.session, "bough run --resume")):
+            printer.note(left)
         return answer(agent, choice, parts, printer, run_input.as_json)
 
 
@@ -133,12 +135,15 @@ def answer(agent: Agent, choice: Choice, parts: list[Part], printer: RunPrinter,
 def report(outcome: Outcome, agent: Agent, choice: Choice, printer: RunPrinter, as_json: bool) -> int:
     """Write how the turn ended; return the exit status."""
     from bough.cli.ask.ask import turn_json
-    from bough.cli.exits import STOPPED
+    from bough.cli.exits import INTERRUPTED, STOPPED
     from bough.cli.output.console import print_json
 
     if as_json:
         print_json(turn_json(outcome, choice, agent, printer.kept))
     printer.print_reply_id(outcome)
+    if outcome.status == "stopped":
+        printer.print_stopped(outcome)
+        return INTERRUPTED
     if outcome.reason:
         printer.note(agent.limits.describe(outcome.reason))
         printer.print_resume_hint()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from errno import EIO, EPIPE
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from bough.agent import Answered, Began, Called, Compacted, Event, Outcome, Replied
 from bough.cli.output import console
@@ -13,6 +13,9 @@ from bough.cli.output.markdown import MarkdownRenderer
 from bough.cli.output.text import one_line, sanitize, truncate
 from bough.model import ToolCall, ToolResult, Usage
 from bough.providers.types import Piece, PieceKind
+
+if TYPE_CHECKING:
+    from bough.session import Session
 
 DIM, RESET, CLEAR_LINE = "\x1b[2m", "\x1b[0m", "\r\x1b[K"
 
@@ -117,6 +120,11 @@ class RunPrinter:
         if self.kept and done.status == "complete":
             self.note(f"[{done.last}]")
 
+    def print_stopped(self, done: Outcome) -> None:
+        """Print what of a stopped turn is part of the conversation."""
+        part = "the question and the part received are" if done.message else "the question is"
+        self.note(f"Stopped; {part} part of the conversation." if self.kept else "Stopped.")
+
     def print_resume_hint(self, kept: str = "The partial reply is kept") -> None:
         """Print how to resume a turn that did not complete."""
         if self.turn and self.kept:
@@ -134,6 +142,12 @@ class RunPrinter:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
             if stream is sys.stdout and not isinstance(error, BrokenPipeError):
                 self.note(f"The reply cannot be written here: {error.strerror}.")
+
+
+def unfinished_line(session: Session, command: str) -> str:
+    """The newest turn that was interrupted where a session stands, and the command that resumes it; empty if none."""
+    turn = next((turn for turn in session.unfinished if turn.status == "interrupted"), None)
+    return f"Turn {turn.id} was interrupted here: {command} {turn.id} resumes it." if turn else ""
 
 
 def is_watched() -> bool:

@@ -951,6 +951,23 @@ WHERE (CAST($2 AS text) IS NULL OR t.session = (SELECT n FROM (SELECT * FROM bou
     sessions WHERE key = $2)) AND (t.status = $3 OR $3 IS NULL) AND t.n < $4
 ORDER BY t.n DESC LIMIT $5
 
+-- name: turns_since
+SELECT (
+    SELECT id FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages WHERE n = t.n
+), (
+    SELECT key FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE n = t.session
+), t.status, (
+    SELECT id FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages WHERE n = t.parent
+), (
+    SELECT id FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages WHERE n = t.last
+), t.input_tokens, t.output_tokens, t.cached_tokens, t.reasoning_tokens, t.cost, t.model, t.provider, t.request_id,
+    t.idempotency_key, t.instructions_digest, (
+    SELECT id FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages WHERE n = t.caller
+), t.caller_call, t.error, t.metadata, t.started_at, t.first_token_at, t.finished_at, t.context_tokens
+FROM (SELECT * FROM bough.turns WHERE namespace = $1) t
+WHERE t.session = $2 AND t.n > $3 AND t.status IN ('running', 'interrupted', 'failed')
+ORDER BY t.n DESC
+
 -- name: turns_begun
 SELECT (
     SELECT id FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages WHERE n = t.n
@@ -967,6 +984,12 @@ SELECT (
 FROM (SELECT * FROM bough.turns WHERE namespace = $1) t
 WHERE t.n IN (SELECT value FROM unnest(CAST($2 AS bigint[])) wanted (value))
 ORDER BY t.n DESC
+
+-- name: status_at
+SELECT t.status
+FROM (SELECT * FROM bough.messages WHERE namespace = $1) m
+JOIN (SELECT * FROM bough.turns WHERE namespace = $1) t ON t.n = m.turn
+WHERE m.id = $2
 
 -- name: turn_span
 SELECT last, parent, status, session FROM (SELECT * FROM bough.turns WHERE namespace = $1) turns WHERE n = $2
@@ -1000,6 +1023,11 @@ WHERE turns.namespace = $1 AND (n = $2)
 
 -- name: drop_idempotency_key
 UPDATE bough.turns AS turns SET idempotency_key = NULL WHERE turns.namespace = $1 AND (n = $2)
+
+-- name: half_reply
+SELECT parent
+FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages
+WHERE n = $2 AND role = 'assistant' AND error = 1
 
 -- name: cut_turn
 UPDATE bough.turns AS turns SET last = $2 WHERE turns.namespace = $1 AND (n = $3)
@@ -1192,6 +1220,13 @@ WITH RECURSIVE walk (n, first) AS (
 )
 SELECT n
 FROM walk
+UNION
+SELECT c.n
+FROM walk p
+JOIN LATERAL (
+    SELECT * FROM bough.messages c WHERE c.namespace = $1 AND c.parent = p.n OFFSET 0
+) c ON true
+WHERE c.turn = p.first
 
 -- name: message_rows
 SELECT n, id, parent, blocks, turn, role, kind, covers, summary, weight, label, error, digest, envelope, created_at,
@@ -1470,7 +1505,7 @@ WHERE s.head IS NOT NULL AND NOT EXISTS (
 -- name: last_of_session
 SELECT max(t.last)
 FROM (SELECT * FROM bough.turns WHERE namespace = $1) t
-WHERE t.session = $2 AND t.status = 'complete' AND EXISTS (
+WHERE t.session = $2 AND t.status IN ('complete', 'stopped') AND EXISTS (
     SELECT 1 FROM (SELECT * FROM bough.messages WHERE namespace = $1) m WHERE m.n = t.last OFFSET 0
 )
 

@@ -47,7 +47,7 @@ class ChatCompleter(Completer):
             case "/resume" | "/sessions":
                 return [(info.key, info.title or "") for info in loop.store.sessions(delegates=False, limit=MOST)]
             case "/retry":
-                return [(turn.id, turn.status) for turn in loop.session.turns(limit=MOST) if turn.status != "complete"]
+                return [(turn.id, turn.status) for turn in loop.session.unfinished[:MOST]]
             case "/agent":
                 return [(name, "") for name in loop.config.names("agents")]
             case "/model":

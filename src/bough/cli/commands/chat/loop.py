@@ -101,13 +101,14 @@ class ChatLoop:
         return self._turn(list, Choice(self.session, unfinished=turn))
 
     def _turn(self, parts: Callable[[], list[Part]], choice: Choice) -> bool:
-        """Run one turn. Ctrl+C ends the reply, a lost terminal the chat, and an error neither."""
+        """Run one turn. Ctrl+C stops the reply, a lost terminal ends the chat, and an error neither."""
         printer = RunPrinter(kept=self.kept)
         with interruptible() as terminal:
             try:
                 self._ended(ask(self.agent, choice, parts(), printer), printer)
             except KeyboardInterrupt:
-                printer.note(f"Stopped. What came is kept: /retry {printer.turn} takes it up again.")
+                again = f" What was received is kept: /retry {printer.turn} resumes it." if printer.turn else ""
+                printer.note(f"Interrupted.{again}")
             except BoughError as problem:
                 report_error(str(problem))
                 if printer.turn:
@@ -119,7 +120,9 @@ class ChatLoop:
         printer.print_reply_id(outcome)
         if on_terminal():
             print(flush=True)
-        if outcome.reason:
+        if outcome.status == "stopped":
+            printer.print_stopped(outcome)
+        elif outcome.reason:
             report_error(self.agent.limits.describe(outcome.reason))
 
     def farewell(self) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bough.cli.ask.choose import Target, carry_out, free_key, plan_conversation, plan_new
 from bough.cli.output import console
-from bough.cli.output.live import aside, token_counts
+from bough.cli.output.live import aside, token_counts, unfinished_line
 from bough.cli.output.text import one_line
 from bough.errors import BoughError, Invalid
 from bough.model.values import value
@@ -49,10 +49,12 @@ def dispatch(loop: ChatLoop, line: str) -> bool:
 
 
 def welcome(loop: ChatLoop) -> None:
-    """Write the status, and the last exchange of a stored conversation."""
+    """Write the status, the last exchange of a stored conversation, and a turn that was interrupted after it."""
     aside(f"{loop.status()} · /help")
     if console.on_terminal():
         show(loop.session.path(last=2), loop)
+    if left := unfinished_line(loop.session, "/retry"):
+        aside(left)
 
 
 def show(nodes: list[Node], loop: ChatLoop) -> None:
@@ -126,9 +128,9 @@ def sessions(loop: ChatLoop) -> None:
 
 
 def retry(loop: ChatLoop, id: str) -> object:
-    turn = id or next((one.id for one in loop.session.turns(limit=1) if one.status != "complete"), None)
+    turn = id or next((one.id for one in loop.session.unfinished), None)
     if turn is None:
-        raise Invalid("The last turn is complete. /rewind, and ask again.")
+        raise Invalid("No turn was interrupted here. /rewind, and ask again.")
     return loop.retry(turn)
 
 
