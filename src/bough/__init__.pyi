@@ -116,6 +116,9 @@ from bough.model.nodes import (
     Change as Change,
 )
 from bough.model.nodes import (
+    Document as Document,
+)
+from bough.model.nodes import (
     Finding as Finding,
 )
 from bough.model.nodes import (

@@ -249,6 +249,10 @@ class AsyncSession(_Facade):
     pop = hop(Session.pop)
     clear = hop(Session.clear)
     compact = hop(Session.compact)
+    document = hop(Session.document)
+    documents = hop(Session.documents)
+    put_document = hop(Session.put_document)
+    delete_document = hop(Session.delete_document)
 
     @overload  # `hop` would keep the first of them only
     async def usage(

@@ -8,9 +8,24 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from bough.codec.digest import chain
 from bough.errors import Busy, Conflict, Invalid, NotFound, Refused
-from bough.model import Json, Message, Node, ReplyInfo, SessionInfo, Status, Totals, TurnInfo, Usage, ids, keys, user
+from bough.model import (
+    Document,
+    Json,
+    Message,
+    Node,
+    ReplyInfo,
+    SessionInfo,
+    Status,
+    Totals,
+    TurnInfo,
+    Usage,
+    ids,
+    keys,
+    user,
+)
+from bough.model.arguments import at_least
 from bough.model.values import UNSET, Unset, value
-from bough.storage import changes, leases, lookup, sessions, turns
+from bough.storage import changes, documents, leases, lookup, sessions, turns
 from bough.storage.leases import LEASE, new_owner, register, unregister
 from bough.storage.messages import insert
 from bough.storage.replies import ReplyDetails, attribute
@@ -361,6 +376,29 @@ class Session:
         label = keys.subagent_label(agent, run_id)
         return Session(self.store, key, label, None if caller is None else (caller, call_id))
 
+    # Documents ------------------------------------------------------------------------------------------------------
+
+    def document(self, name: str) -> Document:
+        """A document of this session. Raises `NotFound`."""
+        documents.check_name(name)
+        return documents.find(self.store.db, self.key, name)
+
+    def documents(self) -> list[Document]:
+        """The documents of this session, by name."""
+        return documents.all_of(self.store.db, self.key)
+
+    def put_document(self, name: str, value: Json | bytes, revision: int | None = None) -> int:
+        """Writes a document, JSON or bytes of at most 1 MiB, and gives its new revision.
+
+        With `revision`, only if the document is at that one, and with 0 only if there is none: otherwise `Conflict`.
+        Raises `Invalid` for a value that is too large or no JSON, and `NotFound` if the session was deleted.
+        """
+        return self._put_document(name, documents.encode(value), revision)
+
+    def delete_document(self, name: str, revision: int | None = None) -> None:
+        """Deletes a document; with `revision`, only if it is at that one. Raises `NotFound` and `Conflict`."""
+        self._put_document(name, (None, None), revision)
+
     # Inside ---------------------------------------------------------------------------------------------------------
 
     def _move(self, place: Callable[[int | None], int | None]) -> str | None:
@@ -390,6 +428,11 @@ class Session:
             if found == count:
                 return parent
         raise Invalid(f"Session {self.key!r} has {found} turns; it cannot go back by {count}.")
+
+    def _put_document(self, name: str, content: tuple[str | None, bytes | None], revision: int | None) -> int:
+        documents.check_name(name)
+        at_least("revision", revision, 0)
+        return self.store.write(lambda now: documents.put(self.store.db, self.key, name, content, revision, now))
 
     def _link(self, details: TurnDetails) -> TurnDetails:
         """Adds the message and the call that this session works for, and its directory, to the details of a turn."""

@@ -855,3 +855,39 @@ SELECT (SELECT min(n) FROM changes), (SELECT max(n) FROM changes)
 
 -- name: prune_changes
 DELETE FROM changes WHERE n <= (SELECT max(n) FROM changes) - ?
+
+-- Documents ----------------------------------------------------------------------------------------------------------
+
+-- name: document
+SELECT name, revision, json, bytes, updated_at FROM documents WHERE session = ? AND name = ?
+
+-- name: documents
+SELECT name, revision, json, bytes, updated_at FROM documents WHERE session = ? ORDER BY name
+
+-- name: put_document
+INSERT INTO documents (session, name, revision, json, bytes, updated_at) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (session, name) DO UPDATE
+SET revision = excluded.revision, json = excluded.json, bytes = excluded.bytes, updated_at = excluded.updated_at
+
+-- name: insert_document
+INSERT INTO documents ({document_columns}) VALUES ({document_values})
+
+-- name: fork_documents
+INSERT INTO documents (session, name, revision, json, bytes, updated_at)
+SELECT ?, name, revision, json, bytes, updated_at FROM documents WHERE session = ?
+
+-- name: document_rows
+SELECT {document_columns} FROM documents WHERE session = ? ORDER BY name
+
+-- name: delete_documents
+DELETE FROM documents WHERE session = ?
+
+-- name: delete_document
+DELETE FROM documents WHERE session = ? AND name = ?
+
+-- name: document_page
+SELECT {document_columns} FROM documents WHERE session > ?1 OR (session = ?1 AND name > ?2)
+ORDER BY session, name LIMIT ?3
+
+-- name: homeless_documents
+SELECT d.session, d.name FROM documents d WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.n = d.session)

@@ -135,7 +135,18 @@ class ReplyRow(NamedTuple):
     finished_at: int
 
 
-TABLES: dict[str, type[MessageRow | BlockRow | TurnRow | ReplyRow | SessionRow | DirectoryRow | ExternalRow]] = {
+class DocumentRow(NamedTuple):
+    session: int
+    name: str
+    revision: int
+    json: str | None
+    bytes: bytes | None
+    updated_at: int
+
+
+TABLES: dict[
+    str, type[MessageRow | BlockRow | TurnRow | ReplyRow | SessionRow | DocumentRow | DirectoryRow | ExternalRow]
+] = {
     "message": MessageRow,
     "block": BlockRow,
     "turn": TurnRow,
@@ -143,5 +154,6 @@ TABLES: dict[str, type[MessageRow | BlockRow | TurnRow | ReplyRow | SessionRow |
     "session": SessionRow,
     "directory": DirectoryRow,
     "external": ExternalRow,
+    "document": DocumentRow,
 }
 """By the name that the statements give their columns."""

@@ -32,6 +32,7 @@ ChangeKind: TypeAlias = Literal[
     "named",  # a message or a session got an external name
     "deleted",  # a session, or a message with what followed it
     "restored",  # out of the trash; the message is the first one
+    "document",  # a document of a session was written or deleted
     "purged",  # the trash lost entries for good
     "imported",  # a conversation or an archive was imported
     "repaired",  # by verify
@@ -235,6 +236,18 @@ class Size:
     turns: int
     trashed: int
     """Entries in the trash."""
+
+
+@value
+class Document:
+    """Small JSON or bytes, kept with a session under a name."""
+
+    name: str
+    value: Json | bytes
+    revision: int
+    """Grows with each write: pass it to `put_document` to write only if nobody else has."""
+    updated_at: int
+    """Microseconds since 1970, UTC."""
 
 
 @value

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from bough.codec import json_list
 from bough.db import Database, Row
-from bough.db.rows import BlockRow, DirectoryRow, ExternalRow, MessageRow, ReplyRow, SessionRow, TurnRow
+from bough.db.rows import BlockRow, DirectoryRow, DocumentRow, ExternalRow, MessageRow, ReplyRow, SessionRow, TurnRow
 from bough.errors import Corrupt, Refused
 from bough.model.values import mutable, value
 from bough.protocols import Progress
@@ -64,6 +64,7 @@ MESSAGES = Table("message_page", MessageEntry._make)
 SESSIONS, TURNS = Table("session_page", SessionRow._make), Table("turn_page", TurnRow._make)
 REPLIES = Table("reply_page", ReplyRow._make)
 DIRECTORIES = Table("directory_page", DirectoryRow._make, 1, ("",))
+DOCUMENTS = Table("document_page", DocumentRow._make, 2, (0, ""))
 EXTERNALS = Table("external_page", ExternalRow._make, 2, ("", ""))
 TRASH = Table("trash_page", TrashPageRow._make, 1, ("",))
 
@@ -92,6 +93,7 @@ def copy(source: Database, target: Database, now: int, progress: Progress | None
         _rows(source, target, REPLIES, "delete_reply", "insert_reply")
         _rows(source, target, EXTERNALS, "delete_external", "insert_external")
         _rows(source, target, DIRECTORIES, "delete_directory", "insert_directory")
+        _rows(source, target, DOCUMENTS, "delete_document", "insert_document")
         done.sessions = target.transact(lambda: _sessions(source, target))
         _trash(source, target)
         _compare(source, target)
@@ -254,8 +256,8 @@ def _batches(items: Iterable[T]) -> Iterator[list[T]]:
 
 
 def _compare(source: Database, target: Database) -> None:
-    """Raises `Corrupt` for a message, session, turn, reply or external name that only one side has, or that differs."""
-    for table in (MESSAGES, SESSIONS, TURNS, REPLIES, EXTERNALS, DIRECTORIES):
+    """Raises `Corrupt` for a row that only one side has, or that differs."""
+    for table in (MESSAGES, SESSIONS, TURNS, REPLIES, EXTERNALS, DIRECTORIES, DOCUMENTS):
         for theirs, ours in pairs(source, target, table):
             if not _is_same(theirs, ours):
                 what, (key, *_) = table.statement.removesuffix("_page"), theirs or ours

@@ -89,7 +89,9 @@ def fork(db: Database, at: str, key: str | None, title: str | None, source: str 
     given = Description(title=title)
     if origin:
         given = Description(origin.directory, title or origin.title, origin.agent, origin.model, origin.extra)
-    insert(db, key, given, now, head=head, forked_from=source)
+    number = insert(db, key, given, now, head=head, forked_from=source)
+    if source:
+        db.run("fork_documents", number, lookup.session_number(db, source))
     return key
 
 

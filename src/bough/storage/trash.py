@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from bough.codec import column, json_list, uncolumn
 from bough.db import Database
-from bough.db.rows import BlockRow, DirectoryRow, ExternalRow, MessageRow, ReplyRow, SessionRow, TurnRow
+from bough.db.rows import BlockRow, DirectoryRow, DocumentRow, ExternalRow, MessageRow, ReplyRow, SessionRow, TurnRow
 from bough.errors import Conflict, Corrupt, NotFound, Refused
 from bough.model import TrashEntry, ids
 from bough.storage import blobs, changes, leases, lookup, replies, search, turns
@@ -46,8 +46,10 @@ def delete(
         [ExternalRow(*row) for row in db.rows("external_rows", everything)],
         removed, moved, cut,
         [DirectoryRow(*row) for session in removed for row in db.rows("directories_of", session.n)],
+        [DocumentRow(*row) for session in removed for row in db.rows("document_rows", session.n)],
     )  # fmt: skip
     for session in removed:
+        db.run("delete_documents", session.n)
         db.run("delete_session", session.n)
         db.run("keep_session_numbers", session.n)
         db.run("keep_activity", session.activity)
@@ -102,6 +104,7 @@ def restore(db: Database, name: str, now: int) -> list[str]:
     db.run_many("restore_external", deleted.externals)
     for session in deleted.sessions:
         _restore_session(db, session)
+    db.run_many("insert_document", deleted.documents)
     first = deleted.messages[0].n if deleted.messages else None
     for session in deleted.sessions:
         changes.add(db, "restored", now, session.n, first)

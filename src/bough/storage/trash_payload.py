@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 from bough.codec.encode import NO_BLOCK
 from bough.compress import compress, decompress
 from bough.db.migrations import VERSION
-from bough.db.rows import BlockRow, DirectoryRow, ExternalRow, MessageRow, ReplyRow, SessionRow, TurnRow
+from bough.db.rows import BlockRow, DirectoryRow, DocumentRow, ExternalRow, MessageRow, ReplyRow, SessionRow, TurnRow
 from bough.errors import Corrupt, SchemaTooNew
 from bough.model.values import replace, value
 from bough.storage import blobs
@@ -52,6 +52,7 @@ TABLES: dict[str, type[Any]] = {
     "moved": MovedHead,
     "cut": CutTurn,
     "directories": DirectoryRow,
+    "documents": DocumentRow,
 }
 """The row types of a payload, by the field of `Deleted`. A field that an older payload lacks is empty."""
 
@@ -69,6 +70,7 @@ class Deleted:
     moved: Sequence[MovedHead] = ()
     cut: Sequence[CutTurn] = ()
     directories: Sequence[DirectoryRow] = ()
+    documents: Sequence[DocumentRow] = ()
 
     @property
     def blobs(self) -> Counter[int]:

@@ -142,6 +142,11 @@ def _blobs(db: Database) -> Iterator[Found]:
 
 
 def _sessions(db: Database) -> Iterator[Found]:
+    for session, name in db.rows("homeless_documents"):
+        yield (
+            Finding("homeless_document", name, "its session is not in the store"),
+            lambda session=session, name=name: db.run("delete_document", session, name),  # type: ignore[misc]
+        )
     for n, key in db.rows("dangling_heads"):
 
         def stand(n: int = n) -> None:

@@ -1687,6 +1687,58 @@ FROM bough.changes AS changes
 WHERE changes.namespace = $1 AND (n <= (SELECT max(n) FROM (SELECT * FROM bough.changes WHERE namespace = $1) changes) -
     $2)
 
+-- name: document
+SELECT name, revision, json, bytes, updated_at
+FROM (SELECT * FROM bough.documents WHERE namespace = $1) documents
+WHERE session = $2 AND name = $3
+
+-- name: documents
+SELECT name, revision, json, bytes, updated_at
+FROM (SELECT * FROM bough.documents WHERE namespace = $1) documents
+WHERE session = $2
+ORDER BY name
+
+-- name: put_document
+INSERT INTO bough.documents (namespace, session, name, revision, json, bytes, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (namespace, session, name) DO UPDATE
+SET revision = excluded.revision, json = excluded.json, bytes = excluded.bytes, updated_at = excluded.updated_at
+
+-- name: insert_document
+INSERT INTO bough.documents (namespace, session, name, revision, json, bytes, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+
+-- name: fork_documents
+INSERT INTO bough.documents (namespace, session, name, revision, json, bytes, updated_at)
+SELECT $1, $2, name, revision, json, bytes, updated_at
+FROM (SELECT * FROM bough.documents WHERE namespace = $1) documents
+WHERE session = $3
+
+-- name: document_rows
+SELECT session, name, revision, json, bytes, updated_at
+FROM (SELECT * FROM bough.documents WHERE namespace = $1) documents
+WHERE session = $2
+ORDER BY name
+
+-- name: delete_documents
+DELETE FROM bough.documents AS documents WHERE documents.namespace = $1 AND (session = $2)
+
+-- name: delete_document
+DELETE FROM bough.documents AS documents WHERE documents.namespace = $1 AND (session = $2 AND name = $3)
+
+-- name: document_page
+SELECT session, name, revision, json, bytes, updated_at
+FROM (SELECT * FROM bough.documents WHERE namespace = $1) documents
+WHERE session > $2 OR (session = $2 AND name > $3)
+ORDER BY session, name LIMIT $4
+
+-- name: homeless_documents
+SELECT d.session, d.name
+FROM (SELECT * FROM bough.documents WHERE namespace = $1) d
+WHERE NOT EXISTS (
+    SELECT 1 FROM (SELECT * FROM bough.sessions WHERE namespace = $1) s WHERE s.n = d.session OFFSET 0
+)
+
 -- name: path
 WITH wanted (n, blocks) AS (
     WITH RECURSIVE wanted (n, blocks, parent) AS (
