@@ -131,7 +131,7 @@ def test_an_older_sqlite_reads_every_view_and_the_index(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "sql",
     ["DELETE FROM {0}messages", "UPDATE {0}messages SET label = 'x'", "CREATE TABLE trees (a integer)",
-     "WITH gone AS (DELETE FROM {0}pins RETURNING *) SELECT * FROM gone", "DROP VIEW bough_messages"],
+     "WITH gone AS (DELETE FROM {0}changes RETURNING *) SELECT * FROM gone", "DROP VIEW bough_messages"],
 )  # fmt: skip
 def test_what_writes_is_refused(store: Store, sql: str) -> None:
     talk(store)

@@ -20,6 +20,8 @@ from bough.db.postgres.transaction import STATEMENTS
 
 OF_THE_ENGINE = {"settings", "queue", "evidence", "make_namespace", "blob_window"}
 """Statements of the PostgreSQL driver alone."""
+OF_SQLITE = {"merge_index"}
+"""Statements for an index that cannot delete by key."""
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +32,7 @@ def admin(postgres: str) -> Iterator[psycopg.Connection[Any]]:
 
 
 def test_both_engines_have_the_same_statements() -> None:
-    assert set(read_statements("postgres")) - OF_THE_ENGINE == set(read_statements("sqlite"))
+    assert set(read_statements("postgres")) - OF_THE_ENGINE == set(read_statements("sqlite")) - OF_SQLITE
 
 
 @pytest.mark.parametrize(
@@ -135,6 +137,7 @@ UNLED = """
     AND a.attname IS DISTINCT FROM 'namespace'
     UNION ALL
     SELECT relname FROM pg_class WHERE relnamespace = 'bough'::regnamespace AND relkind IN ('S', 'v', 'm')
+    AND (relkind <> 'v' OR left(relname, 6) <> 'bough_')
     UNION ALL
     SELECT tgname FROM pg_trigger JOIN pg_class c ON c.oid = tgrelid
     WHERE c.relnamespace = 'bough'::regnamespace AND NOT tgisinternal

@@ -719,13 +719,12 @@ SELECT b.message, b.position FROM blocks b WHERE NOT EXISTS (SELECT 1 FROM messa
 DELETE FROM blocks WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.n = blocks.message)
 
 -- name: unreachable
--- The messages that no session stands at or has added, no label, pin or external name is on, and that come before none
+-- The messages that no session stands at or has added, no label or external name is on, and that come before none
 -- of these.
 WITH RECURSIVE reached (n) AS (
     SELECT head FROM sessions WHERE head IS NOT NULL
     UNION SELECT m.n FROM messages m JOIN turns t ON t.n = m.turn JOIN sessions s ON s.n = t.session
     UNION SELECT n FROM messages WHERE label IS NOT NULL
-    UNION SELECT message FROM pins
     UNION SELECT message FROM external_ids WHERE message IS NOT NULL
     UNION SELECT m.parent FROM reached CROSS JOIN messages m ON m.n = reached.n WHERE m.parent IS NOT NULL
 )

@@ -1430,9 +1430,6 @@ WITH RECURSIVE reached (n) AS (
     WHERE label IS NOT NULL
     UNION
     SELECT message
-    FROM (SELECT * FROM bough.pins WHERE namespace = $1) pins
-    UNION
-    SELECT message
     FROM (SELECT * FROM bough.external_ids WHERE namespace = $1) external_ids
     WHERE message IS NOT NULL
     UNION

@@ -111,8 +111,6 @@ CREATE TABLE bough.sessions (
     extra          text,
     created_at     bigint NOT NULL,
     updated_at     bigint NOT NULL,
-    pinned_at      bigint,
-    expires_after  bigint,
     PRIMARY KEY (namespace, n),
     UNIQUE (namespace, key)
 );
@@ -197,13 +195,6 @@ CREATE TABLE bough.directories (
     PRIMARY KEY (namespace, path)
 );
 
-CREATE TABLE bough.pins (
-    namespace text COLLATE "C" NOT NULL,
-    message   bigint NOT NULL,
-    at        bigint NOT NULL,
-    PRIMARY KEY (namespace, message)
-);
-
 CREATE TABLE bough.changes (
     namespace text COLLATE "C" NOT NULL,
     n         bigint NOT NULL,
@@ -211,16 +202,6 @@ CREATE TABLE bough.changes (
     kind      text COLLATE "C" NOT NULL,
     session   text COLLATE "C",
     message   text COLLATE "C",
-    PRIMARY KEY (namespace, n)
-);
-
-CREATE TABLE bough.journal (
-    namespace text COLLATE "C" NOT NULL,
-    n         bigint NOT NULL,
-    at        bigint NOT NULL,
-    verb      text COLLATE "C" NOT NULL,
-    session   text COLLATE "C",
-    inverse   text NOT NULL,
     PRIMARY KEY (namespace, n)
 );
 

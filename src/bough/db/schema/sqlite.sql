@@ -88,9 +88,7 @@ CREATE TABLE sessions (
     lease_until    INTEGER,
     extra          TEXT,
     created_at     INTEGER NOT NULL,
-    updated_at     INTEGER NOT NULL,    -- when somebody last talked there
-    pinned_at      INTEGER,
-    expires_after  INTEGER              -- microseconds without use after which `clean` deletes it
+    updated_at     INTEGER NOT NULL     -- when somebody last talked there
 ) STRICT;
 CREATE INDEX sessions_activity ON sessions (activity);
 CREATE INDEX sessions_parent ON sessions (parent) WHERE parent IS NOT NULL;
@@ -163,25 +161,12 @@ CREATE TABLE directories (              -- the session last used in each directo
     at      INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE pins (
-    message INTEGER PRIMARY KEY,
-    at      INTEGER NOT NULL
-) STRICT;
-
 CREATE TABLE changes (                  -- all changes in one order; old ones are pruned, the newest never
     n       INTEGER PRIMARY KEY,
     at      INTEGER NOT NULL,
     kind    TEXT NOT NULL,
     session TEXT,                       -- its key, which remains after a deletion
     message TEXT                        -- its id, which remains too
-) STRICT;
-
-CREATE TABLE journal (                  -- the operations that undo() can revert
-    n       INTEGER PRIMARY KEY,
-    at      INTEGER NOT NULL,
-    verb    TEXT NOT NULL,
-    session TEXT,
-    inverse TEXT NOT NULL               -- JSON: the inverse operation
 ) STRICT;
 
 CREATE TABLE trash (

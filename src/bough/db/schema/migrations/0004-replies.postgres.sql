@@ -1,7 +1,5 @@
--- One row per provider reply, documents, changes, pins, what each directory last talked to, and what can be undone.
+-- One row per provider reply, documents, changes, and what each directory last talked to.
 
-ALTER TABLE bough.sessions ADD COLUMN pinned_at bigint;
-ALTER TABLE bough.sessions ADD COLUMN expires_after bigint;
 CREATE INDEX messages_label ON bough.messages (namespace, label) WHERE label IS NOT NULL;
 
 CREATE TABLE bough.replies (
@@ -42,13 +40,6 @@ CREATE TABLE bough.directories (
     PRIMARY KEY (namespace, path)
 );
 
-CREATE TABLE bough.pins (
-    namespace text COLLATE "C" NOT NULL,
-    message   bigint NOT NULL,
-    at        bigint NOT NULL,
-    PRIMARY KEY (namespace, message)
-);
-
 CREATE TABLE bough.changes (
     namespace text COLLATE "C" NOT NULL,
     n         bigint NOT NULL,
@@ -56,16 +47,6 @@ CREATE TABLE bough.changes (
     kind      text COLLATE "C" NOT NULL,
     session   text COLLATE "C",
     message   text COLLATE "C",
-    PRIMARY KEY (namespace, n)
-);
-
-CREATE TABLE bough.journal (
-    namespace text COLLATE "C" NOT NULL,
-    n         bigint NOT NULL,
-    at        bigint NOT NULL,
-    verb      text COLLATE "C" NOT NULL,
-    session   text COLLATE "C",
-    inverse   text NOT NULL,
     PRIMARY KEY (namespace, n)
 );
 
@@ -94,7 +75,7 @@ WHERE directory IS NOT NULL AND parent IS NULL ORDER BY namespace, directory, ac
 DO $$
 DECLARE fenced text;
 BEGIN
-    FOREACH fenced IN ARRAY ARRAY['replies', 'documents', 'directories', 'pins', 'changes', 'journal'] LOOP
+    FOREACH fenced IN ARRAY ARRAY['replies', 'documents', 'directories', 'changes'] LOOP
         EXECUTE format('ALTER TABLE bough.%I ENABLE ROW LEVEL SECURITY', fenced);
         EXECUTE format('CREATE POLICY one_namespace ON bough.%I USING (namespace = current_setting(''bough.namespace'', true))', fenced);
         EXECUTE format('ALTER TABLE bough.%I FORCE ROW LEVEL SECURITY', fenced);

@@ -1,7 +1,5 @@
--- One row per provider reply, documents, changes, pins, what each directory last talked to, and what can be undone.
+-- One row per provider reply, documents, changes, and what each directory last talked to.
 
-ALTER TABLE sessions ADD COLUMN pinned_at INTEGER;
-ALTER TABLE sessions ADD COLUMN expires_after INTEGER;
 CREATE INDEX messages_label ON messages (label) WHERE label IS NOT NULL;
 
 CREATE TABLE replies (                  -- one row per provider reply; the figures of a turn are the sums of these
@@ -42,25 +40,12 @@ CREATE TABLE directories (              -- what each directory last talked to
     at      INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE pins (
-    message INTEGER PRIMARY KEY,
-    at      INTEGER NOT NULL
-) STRICT;
-
 CREATE TABLE changes (                  -- every change in one order; the oldest are pruned, the newest never
     n       INTEGER PRIMARY KEY,
     at      INTEGER NOT NULL,
     kind    TEXT NOT NULL,
     session TEXT,                       -- its key, which outlives it
     message TEXT                        -- its id, likewise
-) STRICT;
-
-CREATE TABLE journal (                  -- what undo() can take back
-    n       INTEGER PRIMARY KEY,
-    at      INTEGER NOT NULL,
-    verb    TEXT NOT NULL,
-    session TEXT,
-    inverse TEXT NOT NULL               -- JSON: what takes it back
 ) STRICT;
 
 -- Activity is a time from now on, so that imported conversations have their place: unique, and in the order of last use.
