@@ -126,10 +126,14 @@ def _move(db: Database, conversation: Conversation, session: int, at: int | None
     turns.move_head(db, session, at)
     changes.add(db, "moved", now, session, at)
     header = lookup.header(db, at)
-    updated = conversation.updated_at or (header.created_at if header else now)
-    created = conversation.created_at or updated
-    db.run("date_session", min(created, updated, now), min(updated, now), session)
-    place(db, session, min(updated, now))
+    _date(db, conversation, session, header.created_at if header else now, now)
+
+
+def _date(db: Database, conversation: Conversation, session: int, otherwise: int, now: int) -> None:
+    """Gives an imported session the times that it has in the source, and its place in the order of last use."""
+    updated = min(conversation.updated_at or otherwise, now)
+    db.run("date_session", min(conversation.created_at or updated, updated), updated, session)
+    place(db, session, updated)
 
 
 def place(db: Database, session: int, at: int) -> None:
@@ -153,7 +157,7 @@ def _create(db: Database, conversation: Conversation, name: str, key: str, now: 
         conversation.directory, title or conversation.title, plain(conversation.agent), plain(conversation.model), None
     )
     session = sessions.insert(db, _free_key(db, key), description, min(conversation.created_at or now, now))
-    place(db, session, min(conversation.updated_at or conversation.created_at or now, now))
+    _date(db, conversation, session, conversation.created_at or now, now)
     db.run("give_external", conversation_kind(conversation.source), column(name), None, session)
     return session
 
