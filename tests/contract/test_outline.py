@@ -103,7 +103,7 @@ def test_an_outline_knows_who_stands_where_and_how_turns_ended(store: Store) -> 
     with pytest.raises(KeyError), session.turn("never answered"):
         raise KeyError
     first, answer, lost = headlines(store.outline())
-    assert (first.status, answer.sessions, answer.turn_id) == ("complete", ("cli:default", "fork:a"), first.id)
+    assert (first.status, answer.sessions, answer.turn_id) == ("complete", ("fork:a", "cli:default"), first.id)
     assert (lost.status, lost.words) == ("failed", "never answered")
 
 

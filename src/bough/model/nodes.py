@@ -94,7 +94,7 @@ class Headline:
     status: Status | None = None
     """How its turn ended; None outside any turn."""
     sessions: tuple[str, ...] = ()
-    """The keys of the sessions that stand here."""
+    """The keys of the sessions that stand here, the one used last at the end."""
 
     @property
     def is_subagents(self) -> bool:
