@@ -13,6 +13,7 @@ import pytest
 
 import bough
 from bough import aio, assistant, user
+from bough.storage import leases
 
 SESSIONS = 64
 
@@ -128,11 +129,12 @@ def test_the_lease_of_another_machine_is_held_until_it_expires(postgres: str, na
     with bough.connect(postgres, namespace=namespace, clock=lambda: now) as store:
         session = store.session("cli:a")
         turn = session.turn("from afar", lease=60)
-        row = store.db.row("session_state", "cli:a", "[]")
-        assert row is not None
-        host, _, rest = row[5].split("@", 2)
+        state = leases.session_state(store.db, "cli:a")
+        assert state.lease_turn is not None
+        assert state.lease_owner is not None
+        held, (host, _, rest) = state.lease_turn, state.lease_owner.split("@", 2)
         elsewhere = f"{host}@another-boot@{rest}"
-        store.write(lambda _: store.db.run("take_lease", row[4], elsewhere, row[6], row[0]))
+        store.write(lambda now: leases.take(store.db, state.n, held, elsewhere, now, 60))
         with pytest.raises(bough.Busy):
             session.save_turn([user("a"), assistant("b")], wait=0)
         assert store.verify() == []
