@@ -14,7 +14,7 @@ from bough.prices import listed_cost
 from bough.storage import lookup, turns
 from bough.storage.leases import unregister
 from bough.storage.messages import Entry
-from bough.storage.replies import ReplyDetails, reply_index
+from bough.storage.replies import ReplyDetails, either, reply_index
 
 if TYPE_CHECKING:
     from typing import Self
@@ -158,19 +158,19 @@ class Turn:
             messages[0] = replace(messages[0], envelope=raw)
         entries, counted = store.prepare(messages, self.session.label), usage or told.usage
         given = ReplyDetails(
-            model or told.model, provider or told.provider, request_id or told.request_id, counted,
+            either(model, told.model), either(provider, told.provider), either(request_id, told.request_id), counted,
             started_at, first_token_at,
         )  # fmt: skip
         with self._writing():
             p = self._opened.details
             own = given
             if any(message.role == "assistant" for message in messages):
-                own = replace(given, model=given.model or p.model, provider=given.provider or p.provider)
+                own = replace(given, model=either(given.model, p.model), provider=either(given.provider, p.provider))
             news = replace(
                 p,
-                model=given.model or p.model,
-                provider=given.provider or p.provider,
-                request_id=given.request_id or p.request_id,
+                model=either(given.model, p.model),
+                provider=either(given.provider, p.provider),
+                request_id=either(given.request_id, p.request_id),
                 context_tokens=self._size(entries, counted),
                 first_token_at=p.first_token_at or first_token_at,
                 metadata={**p.metadata, **around, **(metadata or {})},
@@ -312,7 +312,8 @@ def read(
     usage = told.usage
     if usage != Usage() and usage.cost is None:
         usage = replace(usage, cost=listed_cost(name, told.envelope, provider, told.provider))
-    details = ReplyDetails(told.model, told.provider, told.request_id or told.response_id, usage)
+    request_id = told.request_id or told.response_id or None  # a reply in which a name is empty does not say it
+    details = ReplyDetails(told.model or None, told.provider or None, request_id, usage)
     return messages, details, {} if messages else around  # a reply without a message was refused, and says why
 
 

@@ -311,3 +311,16 @@ def test_verify_corrects_sums_that_were_edited(tmp_path: Path) -> None:
         assert store.verify() == []
         assert [turn.usage.output_tokens for turn in store.turns()] == [5, 3]
         assert [reply.usage.output_tokens for reply in store.replies()] == [5, 2, 1]
+
+
+def test_an_empty_name_of_the_caller_is_kept_and_one_in_a_reply_says_nothing(store: Store) -> None:
+    session = store.session("s")
+    with session.turn("q", model="m", provider="p") as turn:
+        turn.add(assistant("a"), model="", provider="", request_id="")
+    (info,) = session.turns()
+    assert (info.model, info.provider, info.request_id) == ("", "", "")
+    with session.turn("q", model="m") as turn:
+        turn.add({**CHAT, "model": ""})
+    assert session.turns()[0].model == session.replies()[0].model == "m"
+    session.save_turn([user("q"), {**CHAT, "model": ""}], provider="")
+    assert (session.turns()[0].model, session.turns()[0].provider) == (None, "")

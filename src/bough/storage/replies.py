@@ -163,7 +163,12 @@ def attribute(
 
 
 def _filled(p: ReplyDetails, given: ReplyDetails) -> ReplyDetails:
-    return replace(p, model=given.model or p.model, provider=given.provider or p.provider)
+    return replace(p, model=either(given.model, p.model), provider=either(given.provider, p.provider))
+
+
+def either(first: str | None, second: str | None) -> str | None:
+    """The first one, unless it is unknown. Empty text is not: it is stored as it was given."""
+    return second if first is None else first
 
 
 def _by_reply(messages: Sequence[Message], usages: Sequence[Usage | None]) -> dict[int, Usage | None]:

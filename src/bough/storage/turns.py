@@ -21,7 +21,7 @@ from bough.model.values import mutable, replace
 from bough.storage import changes, leases, lookup, partial, replies
 from bough.storage.leases import SessionState, check_owner, unleased
 from bough.storage.messages import Entry, Saved, ids_for, insert
-from bough.storage.replies import ReplyDetails
+from bough.storage.replies import ReplyDetails, either
 
 NO_REPLY = "No reply was added."
 UNFINISHED = "The reply was still being written."
@@ -50,8 +50,8 @@ class TurnDetails:
     def sum_up(self, found: Mapping[int, ReplyDetails]) -> None:
         """Takes over what the replies of a whole turn say, in their order."""
         for reply in found.values():
-            self.model, self.provider = reply.model or self.model, reply.provider or self.provider
-            self.request_id = reply.request_id or self.request_id
+            self.model, self.provider = either(reply.model, self.model), either(reply.provider, self.provider)
+            self.request_id = either(reply.request_id, self.request_id)
             self.usage += reply.usage
             self.context_tokens = dialog_size(reply.usage)
 
