@@ -228,6 +228,20 @@ def test_a_turn_may_be_compacted_last_and_is_complete(store: Store) -> None:
     assert session.rewind() == start
 
 
+def test_a_turn_that_was_compacted_is_known_by_its_idempotency_key(store: Store) -> None:
+    session = fill(store.session("s"), 4, 200)
+    words = [user("now?"), assistant("some"), assistant("more")]
+    with session.turn(words[0], idempotency_key="k") as running:
+        running.add(words[1])
+        assert running.compact(Summarizer(), keep_turns=1)
+        running.add(words[2])
+    stored = [node.id for node in session.path() if node.turn_id == running.id]
+    assert len(stored) == 4
+    assert session.save_turn(words, idempotency_key="k") == stored
+    with pytest.raises(Conflict):
+        session.save_turn([*words[:2], assistant("else")], idempotency_key="k")
+
+
 def test_a_turn_that_grew_while_it_was_summarised_has_no_summary(store: Store) -> None:
     session = fill(store.session("s"), 4, 200)
     running: Any = session.turn("now?")

@@ -300,14 +300,23 @@ def completed(db: Database, session: int, idempotency_key: str) -> int | None:
 
 
 def check_repeated(db: Database, turn: int, entries: Sequence[Entry], last: int | None, idempotency_key: str) -> None:
-    """Compares messages with those of a stored turn, up to `last` or to its end. Raises `Conflict` if they differ."""
+    """Compares messages with those of a stored turn, up to `last` or to its end. Raises `Conflict` if they differ.
+
+    Summaries that were added to the turn are nothing that its writer said.
+    """
     span = lookup.span(db, turn)
     assert span is not None
-    before, stored = lookup.header(db, span.parent), lookup.header(db, span.last if last is None else last)
-    digest = before.digest if before else b""
-    for entry in entries:
-        digest = link(digest, entry.draft.digest_input)
-    if stored is None or stored.digest != digest:
+    said: list[tuple[bytes, bytes]] = []  # the digest of each message, after that of the one before it
+    at, header = span.parent, lookup.header(db, span.last if last is None else last)
+    while header is not None and header.n != at:
+        before = lookup.header(db, header.parent)
+        if header.n != header.summary:
+            said.append((before.digest if before else b"", header.digest))
+        header = before
+    said.reverse()
+    if len(said) != len(entries) or any(
+        link(before, entry.draft.digest_input) != digest for (before, digest), entry in zip(said, entries, strict=True)
+    ):
         raise Conflict(
             f"Turn {lookup.id_of(db, turn)!r} has the idempotency key {idempotency_key!r:.80} and other messages; "
             "nothing was saved. Use another key for another turn."
