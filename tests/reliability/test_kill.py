@@ -50,12 +50,20 @@ class Log:
         os.write(self.pipe, json.dumps(said).encode() + b"\n")
 
 
+def words_of_a_whole_turn(turn: str, number: int) -> list[bough.Message]:
+    return steps(turn, 2 + number % 4, "x" * (number % 3 * 3000))
+
+
+def words_of_steps(turn: str, number: int) -> list[bough.Message]:
+    return steps(turn, 3 + number % 4)
+
+
 def save_whole_turns(store: Store, key: str, name: str, log: Log) -> None:
     session = store.session(key)
     for number in count():
         turn = f"{name}.{number}"
         log(trying=turn, session=key)
-        ids = session.save_turn(steps(turn, 2 + number % 4, "x" * (number % 3 * 3000)), idempotency_key=turn)
+        ids = session.save_turn(words_of_a_whole_turn(turn, number), idempotency_key=turn)
         log(done=turn, session=key, ids=ids)
 
 
@@ -63,7 +71,7 @@ def save_step_by_step(store: Store, key: str, name: str, log: Log) -> None:
     session = store.session(key)
     for number in count():
         turn_name = f"{name}.{number}"
-        first, *rest = steps(turn_name, 3 + number % 4)
+        first, *rest = words_of_steps(turn_name, number)
         log(trying=turn_name, session=key)
         with session.turn(first, idempotency_key=turn_name) as turn:
             log(opened=turn_name, session=key, ids=[turn.id])
@@ -93,6 +101,12 @@ WRITERS: list[tuple[Writer, str]] = [
     (save_step_by_step, "shared"),
     (record_dialogs, "own"),
 ]
+
+WORDS: dict[Writer, Callable[[str, int], list[bough.Message]]] = {
+    save_whole_turns: words_of_a_whole_turn,
+    save_step_by_step: words_of_steps,
+}
+"""What a writer says in a turn, which it would say again."""
 
 
 def write_until_killed(path: StrPath, writer: Writer, key: str, name: str, pipe: int) -> None:
@@ -183,8 +197,9 @@ def check(path: StrPath, said: Said) -> None:
 def say_once_more(session: bough.Session, turn: str) -> list[str]:
     """Says a turn again as its writer would: under its key, or as the dialog that it keeps."""
     writer, _, number = turn.rpartition(".")
-    if WRITERS[int(writer.rpartition("w")[2]) % len(WRITERS)][0] is not record_dialogs:
-        return session.save_turn(steps(turn, 2), idempotency_key=turn)
+    write, _ = WRITERS[int(writer.rpartition("w")[2]) % len(WRITERS)]
+    if write is not record_dialogs:
+        return session.save_turn(WORDS[write](turn, int(number)), idempotency_key=turn)
     session.record([message for before in range(int(number) + 1) for message in steps(f"{writer}.{before}", 2)])
     return [node.id for node in session.path() if position_of(node)[0] == turn]
 
