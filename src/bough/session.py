@@ -228,8 +228,8 @@ class Session:
         replies = attribute(spoken, read, ReplyDetails(model, provider, request_id), usage)
         details = TurnDetails(instructions=instructions, metadata={**around, **(metadata or {})})
         details.sum_up(replies)
-        if isinstance(usage, Usage) and sum(message.role == "assistant" for message in spoken) > 1:
-            details.context_tokens = None  # the sum over several requests says nothing of the last one's size
+        if isinstance(usage, Usage) and sum(message.role == "assistant" for message in spoken) != 1:
+            details.context_tokens = None  # the size after the last reply is known only when there is one
         expected = None if after is None else lookup.number(db, after)
         save = partial(turns.save_turn, db, self.key, entries, self._link(details), replies, idempotency_key, expected)
         return self.store.write(save, wait)

@@ -305,6 +305,11 @@ class Model:
         """The ids of the messages that have this word, the newest first."""
         return [place.id for place in reversed(self.in_order()) if word in words(place.message)]
 
+    def added_by(self, session: Name) -> set[str]:
+        """What the turns of a session added, wherever it stands now."""
+        turns = {run.id for run in self.runs.values() if run.session == session.number}
+        return {place.id for place in self.places.values() if place.turn in turns}
+
     def said_on_the_way_to(self, id_: str) -> Said:
         """Everything that a digest stands for: what was said from the root to here."""
         return tuple(said(place.message) for place in self.path(id_))
@@ -595,7 +600,10 @@ class Model:
         if idempotency_key is not None:
             for run in self.runs.values():
                 if run.session == name.number and run.key == idempotency_key:
-                    return self.messages_of(run)
+                    kept = self.messages_of(run)
+                    if [said(self.places[id_].message) for id_ in kept] != [said(message) for message in messages]:
+                        raise Conflict(idempotency_key)
+                    return kept
         if after is not None and after != name.head:
             raise Conflict(after)
         places = self._add_all(messages, name.head, names, now, label)

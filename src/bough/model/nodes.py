@@ -26,7 +26,7 @@ ChangeKind: TypeAlias = Literal[
     "compacted",  # a summary was added
     "moved",  # a session stands elsewhere; the message is where, None before the first
     "created",  # a session was made
-    "updated",  # title, directory, agent, model or other data of a session
+    "updated",  # title, directory, agent, model or other data of a session, or the details of a turn
     "cleared",  # a session was emptied
     "labelled",  # a message got a label, or lost it
     "named",  # a message or a session got an external name

@@ -195,7 +195,7 @@ def extend(
         entries[0].parent = turn.last
         db.run("drop_sketch", turn.n)
         saved = insert(db, entries, now, turn.n)
-        changes.add(db, "added", now, turn.session, saved.last)
+    changes.add(db, "added" if entries else "updated", now, turn.session, saved.last)
     u = reply.usage
     db.run(
         "extend_turn", saved.last, p.model, p.provider, p.request_id,
