@@ -545,7 +545,7 @@ class Model:
         replied = any(message.role == "assistant" for message in messages)
         at = reply_among(places) if places else self.places[run.last]
         self._note_reply(at, model or (run.model if replied else None), usage)
-        counted = counted_size(usage)
+        counted = counted_size(usage) if messages else None  # spent on something else than a reply
         since = None if run.size is None else run.size + sum(map(estimate, messages))
         run.size = since if counted is None else counted
         run.model = model or run.model
