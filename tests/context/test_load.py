@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,8 +18,10 @@ from bough import (
     assistant,
     tool_call,
     tool_result,
+    user,
 )
 from bough.context.fit import fit
+from bough.db import Row
 from bough.model.tokens import estimate
 from tests.context.paths import exchange, wire_list
 
@@ -152,3 +155,23 @@ def test_a_providers_reply_is_added_whole(store: Store) -> None:
         with session.turn("again") as turn:
             turn.add({"unheard": "of"})
     assert [node.message.text for node in session.path()] == ["How old is the oak?", "About 210 years."]
+
+
+def test_ids_that_were_not_loaded_are_read_only_when_looked_at(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = store.session("cli:long")
+    for number in range(40):
+        session.save_turn([user(f"question {number}"), assistant("word " * 400)])
+    asked: list[str] = []
+    rows = store.db.rows
+
+    def counted(name: str, *params: Any) -> list[Row]:
+        asked.append(name)
+        return rows(name, *params)
+
+    monkeypatch.setattr(store.db, "rows", counted)
+    made = session.context("openai.chat", budget=4000)
+    assert made.cut
+    assert "path_ids" not in asked
+    kept = len(made.payload)
+    assert made.dropped == tuple(node.id for node in session.path()[:-kept])
+    assert "path_ids" in asked

@@ -44,10 +44,13 @@ class Context:
     cut: bool = False
     """Whether older turns were left out."""
     dropped: tuple[str, ...] = ()
-    """The ids of the messages that were left out, and that no summary covers."""
+    """The ids of the messages that were left out, and that no summary covers. Those that a store did not even load are
+    read from it at first use, so that a request costs no more on a longer path."""
     elided: tuple[str, ...] = ()
     """The ids of the messages whose tool output was left out."""
     losses: tuple[Loss, ...] = ()
+
+    lazy = "dropped"
 
 
 @value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from math import log
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from bough.formats.types import Format
 from bough.model import Node
 from bough.model.arguments import at_least
 from bough.model.tokens import estimate
-from bough.model.values import replace, value
+from bough.model.values import lazy_maker, replace, value
 
 if TYPE_CHECKING:
     from bough.store import Store
@@ -123,11 +124,19 @@ def last_message(db: Database, head: int | None) -> LastMessage | None:
 
 
 def name_unloaded(db: Database, made: Context, rest: list[Node], base: int) -> Context:
-    """The context with the ids of the messages that were not even loaded among the dropped ones."""
+    """The context with the ids of the messages that were not even loaded among the dropped ones, read at first use."""
     if not made.cut or not rest or rest[0].parent_id is None:
         return made
-    unloaded = tuple(id_ for (id_,) in db.rows("path_ids", rest[0].parent_id, base))
-    return replace(made, dropped=unloaded + made.dropped) if unloaded else made
+    new: Callable[..., Context] = lazy_maker(Context)
+    return new(
+        Context, made.payload, made.format, made.tokens, made.fits, made.cut,
+        (dropped_ids, db, rest[0].parent_id, base, made.dropped), made.elided, made.losses,
+    )  # fmt: skip
+
+
+def dropped_ids(db: Database, end: str, base: int, loaded: tuple[str, ...]) -> tuple[str, ...]:
+    """The ids of the path up to the message `end`, less what a summary covers, and those that were loaded."""
+    return tuple(id_ for (id_,) in db.rows("path_ids", end, base)) + loaded
 
 
 def uncovered(nodes: list[Node], base: int) -> list[Node]:

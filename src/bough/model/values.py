@@ -149,6 +149,8 @@ def lazy_maker(cls: type[Any]) -> Callable[..., Any]:
 
 def _compile(cls: type[Any], names: tuple[str, ...]) -> Callable[..., Any]:
     defaults = cls._defaults
+    if getattr(cls, "lazy", None) in defaults:
+        defaults = {**defaults, "_source": None}  # it stands between fields with defaults
     parameters = [f"{name}=_{name}" if name in defaults else name for name in names]
     source = _NEW.format(
         signature=", ".join(["cls", *parameters]),
