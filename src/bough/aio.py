@@ -231,12 +231,12 @@ class AsyncSession(_Facade):
 
     @property
     def head(self) -> Coroutine[Any, Any, str | None]:
-        """The id of the message where it stands: `await session.head`; None before the first turn."""
+        """The id of its head: `await session.head`; None before the first turn."""
         return self._hop(lambda: self.sync.head)
 
     @property
     def unfinished(self) -> Coroutine[Any, Any, list[TurnInfo]]:
-        """The turns that can be resumed where it stands: `await session.unfinished`."""
+        """The turns that can be resumed at its head: `await session.unfinished`."""
         return self._hop(lambda: self.sync.unfinished)
 
     path = hop(Session.path)

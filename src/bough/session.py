@@ -72,7 +72,7 @@ class Session:
 
     @property
     def head(self) -> str | None:
-        """The id of the message where it stands; None before the first turn."""
+        """The id of the message at its head; None before the first turn."""
         return self.info.head_id
 
     def path(self, last: int | None = None) -> list[Node]:
@@ -116,7 +116,7 @@ class Session:
 
     @property
     def unfinished(self) -> list[TurnInfo]:
-        """The turns that can be resumed where it stands, the newest first: interrupted and failed ones.
+        """The turns that can be resumed at its head, the newest first: interrupted and failed ones.
 
         One whose writer died is among them, whether or not it was marked as interrupted already.
         """
@@ -217,7 +217,7 @@ class Session:
         """Appends a complete turn in one transaction; the ids of its messages.
 
         A provider's reply among the messages is stored whole, as by `Turn.add`. `usage` is that of the turn, or a list
-        with one for each reply. With `after`, only if the session still stands at that message: otherwise `Conflict`.
+        with one for each reply. With `after`, only if the head is still that message: otherwise `Conflict`.
         Raises `Busy` when another turn stays open for longer than `wait`, `FormatError` for a reply that no format
         knows, and `Invalid` for a turn that ends with the user's words or another number of usages than of replies.
         With an idempotency key that was saved before it adds nothing, or raises `Conflict` when the messages differ.
@@ -235,7 +235,7 @@ class Session:
         return self.store.write(save, wait)
 
     def record(self, dialog: Iterable[Message | Node], *, model: str | None = None, wait: float = WAIT) -> list[str]:
-        """Keeps a dialog that the application holds as a whole: stores what is new, and stands at its end.
+        """Keeps a dialog that the application holds as a whole: stores what is new, and moves the head to its end.
 
         Where the dialog departs from what is stored it becomes a branch. The user's words without a reply are kept, and
         the session moves past them when the reply is recorded. Gives the ids of the messages that were new.
@@ -300,7 +300,7 @@ class Session:
     # Moving ---------------------------------------------------------------------------------------------------------
 
     def fork(self, at: str | None = None, key: str | None = None, title: str | None = None) -> Session:
-        """A new session that stands at a message, or where this one stands. Nothing is copied.
+        """A new session with its head at a message, or at the head of this one. Nothing is copied.
 
         Raises `NotFound`, `Refused` when this session is empty, and `Conflict` for a key in use.
         """

@@ -169,7 +169,7 @@ class Store:
     def path(self, id: str, last: int | None = None) -> list[Node]:
         """The dialog that leads to a message, root first; only the end of it with `last`. Raises `NotFound`.
 
-        As with every node that is loaded, `node.message` is read when it is first looked at, from what was loaded: it
+        As with every node that is loaded, `node.message` is decoded at its first use, from what was loaded: it
         needs no store, and raises `Corrupt` for content that is damaged.
         """
         return self.load_path("path", check_id(id), last) or self.load_path("path", lookup.full_id(self.db, id), last)
@@ -191,7 +191,7 @@ class Store:
     ) -> list[Tree[Headline]]:
         """As `forest`, with the first words of each message only; of the most recently active trees with `limit`.
 
-        With `whole` it is the tree that the message stands in. Without `subagents`, what their runs began is left out.
+        With `whole` it is the tree of the message. Without `subagents`, what their runs began is left out.
         Raises `NotFound`, and `Invalid` for a `limit` below 1.
         """
         at_least("limit", limit, 1)
@@ -217,7 +217,7 @@ class Store:
         return outline.size(self.db)
 
     def fork(self, id: str, key: str | None = None, title: str | None = None) -> Session:
-        """A new session that stands at a message. Nothing is copied. Raises `NotFound`; `Conflict` for a key in use."""
+        """A new session at a message. Nothing is copied. Raises `NotFound`, and `Conflict` for a key in use."""
         return Session(self, self.write(lambda now: sessions.fork(self.db, id, key, title, None, now)))
 
     def label(self, id: str, text: str | None) -> None:
@@ -255,8 +255,8 @@ class Store:
         """Everything that is wrong with the store: damaged, missing, dangling. `repair` mends what is safe to mend.
 
         With `unreachable`, also every message that no session, label, pin or external name reaches; `save_messages`
-        leaves such messages on purpose, so that `repair` does not touch them. `progress` is told, from time to time,
-        how many messages of how many have been looked at.
+        leaves such messages on purpose, so that `repair` does not touch them. `progress` gets, from time to
+        time, the number of messages checked and that of all.
         """
         from bough.storage.verify import findings
 
@@ -279,8 +279,8 @@ class Store:
         """Makes another store, of any engine, a copy of this one: everything, with its ids, its trash and its names.
 
         The target is empty, or an earlier copy: then it gets what is new, and loses what was deleted here. This store
-        may be written to meanwhile; copying again brings the rest. `progress` is told how many messages have been
-        copied, and how many there are. Raises `Refused`, before anything is written, when the target has a history of
+        may be written to during the copy; copying again adds the rest. `progress` gets the number of messages copied,
+        and that of all. Raises `Refused`, before anything is written, when the target has a history of
         its own, and `Corrupt` when what arrived is not what was sent.
         """
         from bough.storage.copy import copy
@@ -341,10 +341,10 @@ class Store:
     ) -> list[SessionInfo]:
         """The sessions, the most recently used first. `before` is the `cursor` of the last one already seen.
 
-        A session is used when it is created and when somebody talks there; nothing else changes the order, and imported
-        sessions have the time of their last message. Without `delegates`, those in which a subagent works are left out,
-        whoever called it. With `label`, only those on whose path a message has this label. Raises `NotFound` for an
-        unknown parent, and `Invalid` for a negative `limit`.
+        A session is used when it is created and when something is said there; nothing else changes the order, and
+        imported sessions have the time of their last message. Without `delegates`, those in which a subagent works are
+        left out, at any depth. With `label`, only those on whose path a message has this label. Raises `NotFound` for
+        an unknown parent, and `Invalid` for a negative `limit`.
         """
         at_least("limit", limit, 0)
         lookup.check_session(self.db, parent)
@@ -357,7 +357,7 @@ class Store:
         return codec.session_infos(rows)
 
     def sessions_through(self, id: str) -> list[SessionInfo]:
-        """The sessions on whose path a message stands, the most recently used first. Raises `NotFound`."""
+        """The sessions with a message on their path, the most recently used first. Raises `NotFound`."""
         with self.db.reading():
             return sessions.passing(self.db, lookup.number(self.db, id))
 
@@ -534,8 +534,8 @@ class Store:
     def index(self, progress: Progress | None = None) -> bool:
         """Brings the search index up to date; says whether it is. A search does this by itself.
 
-        A store that can only be read keeps the index that it has. `progress` is told, from time to time, up to which
-        number of how many it has come.
+        A store that can only be read keeps the index that it has. `progress` gets, from time to time, the number of
+        the last message indexed, and that of the newest.
         """
         while not self.db.read_only and search.is_behind(self.db):
             self.write(lambda _: search.index_page(self.db))
@@ -603,7 +603,7 @@ class Store:
 
         Both shapes can be read, so nothing depends on it but what other programs see in the file. It works in short
         transactions, and a run that was broken off is continued by the next. `progress` gets the number of the last
-        message that was looked at, and that of the newest. Raises `Refused` if the store cannot be written.
+        message checked, and that of the newest. Raises `Refused` if the store cannot be written.
         """
         from bough.storage.rewrite import rewrite
 
@@ -631,7 +631,7 @@ class Store:
         """The changes after a cursor, or from now on, as they come, within a tenth of a second, by any process.
 
         It waits for the next one for ever, or ends when there is none for `timeout` seconds. Raises `CursorExpired` as
-        `changes` does, and `Refused` when the store is closed meanwhile.
+        `changes` does, and `Refused` when the store is closed.
         """
         return changes.watch(self.follower(after), changes.seconds(timeout))
 
@@ -685,7 +685,7 @@ class Store:
         return decode.read_all(nodes) if self.reads_ahead else nodes
 
     def load_path(self, statement: str, name: str, last: int | None) -> list[Node]:
-        """The load path: one statement, from the root to a message or to where a session stands."""
+        """The load path: one statement, from the root to a message or to the head of a session."""
         at_least("last", last, 0)
         with self.db.reading(), decode.gc_paused():
             rows = self.db.rows(statement, name, EVERYTHING if last is None else last)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class Turn:
     """Use it in a `with` block: leaving it completes the turn, an exception leaves the turn as a side branch.
 
-    Several threads may add to one turn: what they add stands one after another.
+    Several threads may add to one turn: what they add is a sequence.
     """
 
     def __init__(self, session: Session, opened: turns.OpenTurn, lease: float) -> None:
@@ -103,7 +103,7 @@ class Turn:
         """Adds a summary of older turns to this turn, which stays as it is; as `Session.compact`.
 
         `usage` is called when the summary is written: what that has cost is added to the usage of the turn.
-        Raises `Refused` when the turn has ended, and `Conflict` when it grew meanwhile or lost the session.
+        Raises `Refused` when the turn has ended, and `Conflict` when it grew since or lost the session.
         """
         from bough.context.load import compact_at
 
@@ -144,7 +144,7 @@ class Turn:
         """Adds replies and tool results; they are durable when this returns. Tokens and cost add up over a turn.
 
         The reply is a message, several, or a provider's reply as an object of its SDK or as plain JSON: that is stored
-        whole, and its model, usage and ids are taken from it. `raw` is a whole reply to keep beside messages made by
+        whole, and its model, usage and ids are taken from it. `raw` is a whole reply to keep with messages made by
         hand. Raises `FormatError` for a reply that no format knows, and `Conflict` when the turn was silent for longer
         than its lease and another writer took the session.
         """
@@ -203,7 +203,7 @@ class Turn:
 
         Every call replaces the one before, and the next message that is added replaces all of them. If the
         turn ends without the whole reply, or its writer dies, the sketch becomes the turn's last message, marked as an
-        error, and the turn is put aside. Raises `Invalid` for blocks other than text and thinking.
+        error, and the turn becomes a side branch. Raises `Invalid` for blocks other than text and thinking.
         """
         store, message = self.session.store, assistant(reply) if isinstance(reply, str) else reply
         (entry,) = store.prepare([message], self.session.label, lazy=True)
@@ -218,7 +218,7 @@ class Turn:
         return self.session.delegate(agent, run_id, message=self.last, call_id=call_id, own=own)
 
     def complete(self) -> None:
-        """Makes the turn part of the session; one without a reply, or with half of one, is put aside instead.
+        """Makes the turn part of the session; one without a reply, or with half of one, becomes a side branch instead.
 
         Raises `Conflict` when the session was moved, or taken over, in the meantime; the turn is then a side branch.
         """
@@ -241,7 +241,7 @@ class Turn:
         )
 
     def interrupt(self, why: str | None = None) -> None:
-        """Puts the turn aside: it can be resumed by its id."""
+        """Makes the turn a side branch: it can be resumed by its id."""
         self._end("interrupted", why)
 
     def fail(self, why: str) -> None:

@@ -17,7 +17,7 @@ def prepare_resume(turn: Turn, message: Message | str | None) -> None:
     """Prepare a turn for the next request, with a message of the user, if any.
 
     A call without a stored result may have had its effect. It is answered as interrupted, and the model decides. The
-    store has put a half reply aside, so that the model answers anew.
+    store has set a half reply apart, so that the model answers anew.
     """
     if open_calls := unanswered(turn.path()):
         turn.add([result_message(call, Result.failed(INTERRUPTED)) for call in open_calls])

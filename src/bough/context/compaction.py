@@ -1,6 +1,6 @@
 """What a summary of a path has to cover, and how its summarizer is given it.
 
-Every turn of a path is covered by the summary or sent beside it. The number of turns to keep depends only on their
+Every turn of a path is covered by the summary or sent with it. The number of turns to keep depends only on their
 sizes, so that the next compaction is due only after the dialog has about doubled.
 """
 

@@ -1,6 +1,6 @@
 """Build a request from a path: start at the newest summary, fit to a budget, repair, encode, validate.
 
-Trimming never changes the store. Two properties matter beside validity:
+Trimming never changes the store. Two properties matter besides validity:
 
 - **The same path gives the same bytes, and a path that is longer by whole turns begins with the shorter one's bytes**,
   so that a provider's prompt cache keeps hitting. The cut therefore depends only on the weights of the nodes, and moves

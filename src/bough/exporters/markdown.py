@@ -24,7 +24,7 @@ class MarkdownExporter:
 
 
 def other_branches(conversation: ExportedConversation) -> Iterator[list[Node]]:
-    """The branches beside the path, each from where it leaves the branches before it."""
+    """The branches off the path, each from where it leaves the branches before it."""
     seen = {node.id for node in conversation.path}
     for leaf in conversation.leaves:
         branch, at = [], leaf

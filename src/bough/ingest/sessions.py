@@ -101,7 +101,7 @@ def follow(db: Database, conversation: Conversation, source: SourceSession, now:
     if session is None or key is None or left_at == source.at or _is_truncated(db, source, left_at):
         return None
     current = leases.session_state(db, key)
-    # It may be moved only if nobody has moved it since the last import, and nobody writes to it now.
+    # It may be moved only if it has not been moved since the last import, and no turn is open.
     if current.head in (left_at, source.at) and not leases.is_leased(current, now):
         if current.head != source.at:
             _move(db, conversation, session, source.at, now)

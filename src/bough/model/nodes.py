@@ -66,7 +66,7 @@ class Node:
     """Of the whole path up to here, in estimated tokens."""
 
     lazy = "message"
-    """In a node that was loaded, it is read when somebody first looks at it."""
+    """In a node that was loaded, it is decoded at its first use."""
 
     @property
     def role(self) -> Role:
@@ -80,7 +80,7 @@ class Node:
 
 @value
 class Headline:
-    """A message in an outline: where it stands, and the first words of it."""
+    """A message in an outline: its position and its first words."""
 
     id: str
     parent_id: str | None
@@ -109,7 +109,7 @@ class Headline:
 
 @value
 class TurnInfo:
-    """What is known of one turn: where it stands, how it ended, and how its replies came about."""
+    """The record of one turn: its position, how it ended, and how its replies came about."""
 
     id: str
     session: str | None

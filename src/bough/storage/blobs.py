@@ -1,4 +1,4 @@
-"""Blobs: content that is stored once and counted, whoever holds it, and read a piece at a time.
+"""Blobs: content that is stored once, reference-counted, and read a piece at a time.
 
 A blob is held once by every block that has it, also by the blocks of an entry of the trash.
 """
@@ -40,14 +40,14 @@ def count(rows: Iterable[MessageRow | BlockRow]) -> Counter[int]:
 
 
 def release(db: Database, held: Mapping[int, int]) -> None:
-    """Holds blobs so many times less, and removes those that nothing holds any more."""
+    """Lowers the reference counts of blobs, and removes those that reach zero."""
     db.run_many("release_blob", [(times, n) for n, times in held.items()])
     db.run("sweep_blob_bytes")
     db.run("sweep_blobs")
 
 
 def copy(source: Database, target: Database, held: Mapping[int, int]) -> dict[int, int]:
-    """Holds blobs of the source so many times in the target; their numbers there by their numbers in the source."""
+    """Raises the reference counts of blobs in the target; their numbers there by their numbers in the source."""
     known = {row[0]: row for row in source.rows("blobs_by_number", json_list(held))}
     times = {digest: held[n] for n, digest, _, _ in known.values()}
     copied: dict[bytes, int] = dict(target.rows_many("hold_blob", list(times.items()))) if times else {}

@@ -1,7 +1,7 @@
 """The order of changes: a row for each, written in the transaction that makes it, and read from a cursor.
 
 The number of a row is the cursor after it. Writers of a store, or of a namespace, come one after another, so numbers
-are given in the order of the commits, and a reader that goes on from the highest one it has seen misses nothing.
+are given in the order of the commits, and a reader that continues from the highest one it has seen misses nothing.
 """
 
 from __future__ import annotations

@@ -217,7 +217,7 @@ def _sessions(source: Database, target: Database) -> int:
 
 
 def _is_same(theirs: Row | None, ours: Row | None) -> bool:
-    """Whether two rows are equal, whoever holds the lease."""
+    """Whether two rows are equal, apart from the lease."""
     if isinstance(theirs, SessionRow) and isinstance(ours, SessionRow):
         return theirs.without_lease() == ours.without_lease()
     return theirs == ours

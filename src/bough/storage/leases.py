@@ -207,7 +207,7 @@ def _place() -> str:
 
 
 def _stat(process: int) -> tuple[str, str]:
-    """The state of a process, and its start time, which tells it from a later process with the same id."""
+    """The state of a process, and its start time, which distinguishes it from a later process with the same id."""
     with suppress(OSError, IndexError):
         with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
             fields = file.read().rpartition(")")[2].split()

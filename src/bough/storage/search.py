@@ -1,4 +1,4 @@
-"""Full-text search, with an index that is brought up to date by the search itself.
+"""Full-text search, with an index that a search updates first.
 
 Saving costs nothing: a search first indexes the messages since the last one. What SQLite's tokenizer does not treat as
 words is spelled out, both in the index and in queries: each character of a script that is written without spaces is a
@@ -143,7 +143,7 @@ def unindex(db: Database, numbers: Sequence[int]) -> None:
 
 
 def reindex(db: Database, numbers: Sequence[int]) -> None:
-    """Indexes messages that were put back among those that the index has passed already."""
+    """Indexes restored messages with numbers that the index has passed already."""
     _for_indexed(db, "index_words", numbers)
 
 

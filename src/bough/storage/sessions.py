@@ -167,7 +167,7 @@ def family(db: Database, key: str) -> list[leases.SessionState]:
 def reached_only_by(db: Database, sessions: Sequence[leases.SessionState]) -> list[int]:
     """The messages that go with these sessions: their paths and side branches.
 
-    Less the paths of messages that other sessions stand at, have added or have continued.
+    Less the paths of messages that are heads of other sessions, or that they have added or continued.
     """
     members = {session.n for session in sessions}
     own: set[int] = set()

@@ -173,7 +173,7 @@ def _end_turns(db: Database, everything: str, now: int) -> None:
 def _move_heads(
     db: Database, doomed: Collection[int], removed: Collection[int], emptied: int | None, now: int
 ) -> list[MovedHead]:
-    """Moves the sessions that stand at doomed messages to the nearest survivors."""
+    """Moves the heads on doomed messages to the nearest surviving ancestors."""
     moved = []
     for session, head in db.rows("sessions_at", json_list(doomed), emptied):
         if session not in removed and head is not None:
@@ -220,7 +220,7 @@ def _restore_session(db: Database, session: SessionRow) -> None:
 
 def _move_back(db: Database, move: MovedHead, now: int) -> None:
     session = session_row(db, move.session)
-    # Not if somebody has moved it since, or is about to.
+    # Not if it was moved since, or a turn is open.
     if session and session.head == move.after and session.lease_turn is None and lookup.header(db, move.before):
         turns.move_head(db, session.n, move.before)
         changes.add(db, "moved", now, session.n, move.before)

@@ -1,8 +1,8 @@
 """Turns: how a run becomes part of a session, or a side branch.
 
 A turn opens with its input already durable and takes the session's lease in the same transaction. Each step is durable
-when it is added. The session's head moves only when the turn completes or is stopped by a person, and only if nobody
-moved it meanwhile. Any other turn stays as a side branch.
+when it is added. The session's head moves only when the turn completes or is stopped by a person, and only if it
+was not moved since. Any other turn stays as a side branch.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ IN_DIALOG = ("complete", "stopped")
 
 @mutable
 class TurnDetails:
-    """What a turn stores beside its messages: who answered, what it cost, who called."""
+    """What a turn stores besides its messages: who answered, what it cost, who called."""
 
     model: str | None = None
     provider: str | None = None
@@ -209,7 +209,7 @@ def extend(
 
 
 def finish(db: Database, turn: OpenTurn, status: Status, error: str | None, now: int) -> Ending:
-    """Ends a turn. The head moves for a complete or stopped one, unless it was moved meanwhile."""
+    """Ends a turn. The head moves for a complete or stopped one, unless it was moved since."""
     row = db.row("leased_session", turn.session, turn.owner)
     if row is None:
         return Ending("interrupted", "Someone took over, and put the turn aside.", turn.last)
@@ -343,7 +343,7 @@ def turn_row(
     session: SessionState, first: int, last: int, status: str, p: TurnDetails,
     idempotency_key: str | None, started: int, finished: int | None, error: str | None = None,
 ) -> TurnRow:  # fmt: skip
-    """The row of a turn that follows where the session stands."""
+    """The row of a turn that follows the session's head."""
     u = p.usage
     return TurnRow(
         first, session.n, idempotency_key, session.head, last, status, p.model, p.provider, p.request_id,
@@ -362,7 +362,7 @@ def reload(db: Database, turn: OpenTurn) -> tuple[OpenTurn, Status]:
 
 
 def unfinished(db: Database, key: str, now: int) -> list[TurnInfo]:
-    """The turns that can be resumed where a session stands, the newest first."""
+    """The turns that can be resumed at the head of a session, the newest first."""
     session = leases.session_state(db, key)
     rows = db.rows("turns_since", session.n, session.head or 0)
     head = lookup.id_of(db, session.head) if rows else None

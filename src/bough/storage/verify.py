@@ -32,7 +32,7 @@ def findings(
 
     With `unreachable`, the messages that nothing reaches are among them.
 
-    `progress` is told, page by page, how many of the messages have been looked at.
+    `progress` gets, page by page, the number of messages checked and that of all.
     """
     for name, part in (
         ("file", _engine(db)),

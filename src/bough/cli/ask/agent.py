@@ -121,7 +121,7 @@ def choose_system(settings: AgentSettings, options: AgentOptions, session: Sessi
 
 
 def store_options(session: Session, options: AgentOptions, settings: AgentSettings) -> None:
-    """Store the flags in the session, so that they apply to whoever continues it."""
+    """Store the flags in the session, so that they apply when it is continued."""
     if options.model is None and options.agent is None and options.system is None:
         return
     info, extra = session.info, None

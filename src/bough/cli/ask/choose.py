@@ -98,7 +98,7 @@ def _plan(store: Store, target: Target, directory: str, asks: bool) -> Conversat
 
 
 def carry_out(store: Store, plan: ConversationPlan) -> Choice:
-    """Open, create or fork the planned session. Raises `Conflict` when a fork's key was taken meanwhile."""
+    """Open, create or fork the planned session. Raises `Conflict` when a fork's key is in use by then."""
     if plan.fork_at is not None:
         (store.session(plan.info.key) if plan.info else store).fork(plan.fork_at, plan.key)
     session = store.session(plan.key, directory=plan.here)

@@ -62,7 +62,7 @@ class Runtime:
             return self._settings[name]
 
     def store_options(self, session: Session, options: AgentOptions) -> None:
-        """Store the flags in the session, so that they apply to whoever continues it."""
+        """Store the flags in the session, so that they apply when it is continued."""
         store_options(session, options, self.settings(options.agent))
 
     def tools(self, settings: AgentSettings) -> list[ToolSource]:

@@ -21,7 +21,7 @@ DIM, RESET, CLEAR_LINE = "\x1b[2m", "\x1b[0m", "\r\x1b[K"
 
 
 class RunPrinter:
-    """Prints the events of a run. An output stream that fails is dropped, and the run goes on."""
+    """Prints the events of a run. An output stream that fails is dropped, and the run continues."""
 
     def __init__(self, *, raw: bool = False, silent: bool = False, kept: bool = True) -> None:
         self.turn: str | None = None
@@ -145,7 +145,7 @@ class RunPrinter:
 
 
 def unfinished_line(session: Session, command: str) -> str:
-    """The newest turn that was interrupted where a session stands, and the command that resumes it; empty if none."""
+    """The newest interrupted turn at the head of a session, and the command that resumes it; empty if none."""
     turn = next((turn for turn in session.unfinished if turn.status == "interrupted"), None)
     return f"Turn {turn.id} was interrupted here: {command} {turn.id} resumes it." if turn else ""
 

@@ -95,7 +95,7 @@ def _narrowed(rest: str, table: str) -> str:
 
 
 def _outermost(text: str, word: str) -> int:
-    """Where the word stands outside of all parentheses; -1 if it does not."""
+    """The index of the word outside of all parentheses; -1 if there is none."""
     place = text.find(word)
     while place >= 0 and text.count("(", 0, place) > text.count(")", 0, place):
         place = text.find(word, place + 1)

@@ -70,7 +70,7 @@ def apply(connection: apsw.Connection, sql: str, version: int) -> None:
 
 
 def back_up(connection: apsw.Connection, path: StrPath, version: int) -> str:
-    """Copies the file beside itself before a migration; an unfinished copy of an earlier attempt is replaced."""
+    """Copies the file, in its directory, before a migration; an unfinished copy of an earlier attempt is replaced."""
     target = f"{path}.v{version}.backup"
     try:
         with suppress(FileNotFoundError):

@@ -38,7 +38,7 @@ class WriteQueue:
                 self._file = -1  # a directory that cannot be written: then neither can the database
 
     def run(self, work: Callable[[], T]) -> T:
-        """Runs work while nobody else writes. Raises `Busy` when others keep writing for longer than `patience`.
+        """Runs work under the write lock. Raises `Busy` when others keep writing for longer than `patience`.
 
         Not a context manager: Ctrl+C on entry to `__exit__` would leave the lock taken.
         """

@@ -44,7 +44,7 @@ def head(node: Node, heading: MessageHeading, conversation: ExportedConversation
 
 
 def siblings(node: Node, conversation: ExportedConversation) -> str:
-    """Buttons to the branches that start beside this message."""
+    """Buttons to the siblings of this message."""
     beside = conversation.children[node.parent_id if node.parent_id in conversation.by_id else None]
     if len(beside) < 2:
         return ""
@@ -101,7 +101,7 @@ def media_block(media: Media) -> str:
 
 
 def folded(summary: str, body: str, *, preview: str = "", open: bool = False, failed: bool = False) -> str:
-    """Folded content; a preview of it is shown beside its name."""
+    """Folded content; a preview of it is shown after its name."""
     kind = ' class="failed"' if failed else ""
     words = f" <small>{text(truncate(preview))}</small>" if preview else ""
     return f"<details{kind}{' open' if open else ''}><summary>{text(summary)}{words}</summary>{body}</details>"

@@ -60,7 +60,7 @@ class _ChatMessage:
                 self._encoder.lose_other(block.type)
 
     def is_needed(self, message: Message) -> bool:
-        """Whether to emit a wire message; a message of tool results alone needs none beside theirs."""
+        """Whether to emit a wire message; a message of tool results alone needs none of its own."""
         return self._native or bool(self._content or self._calls) or not message.results
 
     def message(self) -> dict[str, Json]:

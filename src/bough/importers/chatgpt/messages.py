@@ -40,7 +40,7 @@ def read_message(message: dict[str, Json], name: str, call: str | None, assets: 
 
 
 def _envelope(message: dict[str, Json]) -> Json:
-    """The fields beside the content, without empty and default ones."""
+    """The fields other than the content, without empty and default ones."""
     author, metadata = message.get("author"), message.get("metadata")
     rest = {
         **{key: value for key, value in message.items() if key not in KEPT_ELSEWHERE and value != USUAL.get(key)},

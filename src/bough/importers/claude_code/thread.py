@@ -196,7 +196,7 @@ class Thread:
         return position
 
     def _rest(self, record: Record) -> Record:
-        """The fields of a line beside its message; those of the environment only where they changed."""
+        """The fields of a line other than its message; those of the environment only where they changed."""
         rest = {key: value for key, value in record.items() if key not in NOT_IN_ENVELOPE}
         for key in ENVIRONMENT:
             if key in record and record[key] != self._environment.get(key):

@@ -142,7 +142,7 @@ def connect(path: Path, options: str) -> apsw.Connection:
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0)
     connection.limit(apsw.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
     connection.set_busy_timeout(2_000)
-    # With a memory map, a file that its owner truncates meanwhile would end this process with SIGBUS.
+    # With a memory map, a file that its owner truncates would end this process with SIGBUS.
     connection.execute("PRAGMA cell_size_check=ON; PRAGMA mmap_size=0; PRAGMA query_only=ON")
     return connection
 

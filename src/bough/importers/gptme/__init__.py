@@ -152,7 +152,7 @@ class ConversationLog:
         return next((shortened(record["content"]) for record in message_id if record["role"] == "user"), None)
 
     def _workspace(self, config: dict[str, Json]) -> str | None:
-        """The working directory, from a link beside the log or from the configuration."""
+        """The working directory, from a link in the directory of the log or from the configuration."""
         link = self._root / self._directory / "workspace"
         if link.is_symlink():
             return str(link.readlink())

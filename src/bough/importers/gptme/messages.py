@@ -17,7 +17,7 @@ KEPT_ELSEWHERE = {"role", "content", "timestamp", "files"}
 
 
 class MessageReader:
-    """Decodes the lines of one conversation, with the files that are stored beside it."""
+    """Decodes the lines of one conversation, with the files stored in its directory."""
 
     def __init__(self, files: Files, directory: str) -> None:
         self._files = files
@@ -60,7 +60,7 @@ def written_at(line: dict[str, Json]) -> int | None:
 
 
 def usage(metadata: Json) -> Usage | None:
-    """The tokens of a reply; older logs have them beside the model."""
+    """The tokens of a reply; older logs have them next to the model."""
     counts = at(metadata, "usage") or metadata
     read, stored_at = count(counts, "cache_read_tokens"), count(counts, "cache_creation_tokens")
     cost = at(metadata, "cost")
