@@ -1,9 +1,10 @@
-"""The raw contestant: the same rows written directly through apsw.
+"""The raw contestant: the same information as plain rows, written directly through apsw.
 
-It uses bough's pragmas and the tables that bough began with, a row for each message and one for each of its blocks,
-and stores what bough stores (messages, blocks, turns, the session's head, the change), but with the content in the row
-as it is: no compression, no hashing, no leases, no errors translated. Its rows are prepared before the clock starts,
-and what it reads stays plain tuples.
+A row for each message with its first block, one for each further block, one for the turn, its reply and its change,
+and the session's head, in the plainest tables that hold them and with the indexes that bough's promises need: ids and
+session keys are unique, sessions are listed by last use. It uses bough's pragmas and waits for the disk once a turn.
+It does not compress, hash, take leases or translate errors. Its rows are prepared before the clock starts, and what it
+reads stays plain tuples.
 """
 
 from __future__ import annotations
@@ -26,40 +27,58 @@ PRAGMA temp_store=MEMORY; PRAGMA cache_size=-32000
 """
 PATIENCE_MS = 30_000
 DIGEST = bytes(16)
+MODEL, PROVIDER = "gpt-5", "openai"
+USAGE = 1200, 400, 800, 0.0065
+"""Input, output and cached tokens, and cost, of every reply."""
 
+SCHEMA = """
+CREATE TABLE messages (
+    n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, parent INTEGER, turn INTEGER, role TEXT NOT NULL,
+    digest BLOB NOT NULL, created_at INTEGER NOT NULL,
+    further INTEGER NOT NULL,
+    type TEXT, modality TEXT, mime TEXT, call_id TEXT, name TEXT, content TEXT, packed BLOB) STRICT;
+CREATE TABLE blocks (
+    message INTEGER NOT NULL, position INTEGER NOT NULL, type TEXT, modality TEXT, mime TEXT, call_id TEXT, name TEXT,
+    content TEXT, packed BLOB, PRIMARY KEY (message, position)) STRICT, WITHOUT ROWID;
+CREATE TABLE sessions (
+    n INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, channel TEXT, channel_id TEXT, directory TEXT, title TEXT,
+    agent TEXT, model TEXT, head INTEGER, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL) STRICT;
+CREATE INDEX sessions_recent ON sessions (updated_at);
+CREATE TABLE turns (
+    n INTEGER PRIMARY KEY, session INTEGER NOT NULL, parent INTEGER, last INTEGER NOT NULL, status TEXT NOT NULL,
+    model TEXT, provider TEXT, started_at INTEGER NOT NULL, finished_at INTEGER) STRICT;
+CREATE INDEX turns_session ON turns (session);
+CREATE TABLE replies (
+    message INTEGER PRIMARY KEY, turn INTEGER NOT NULL, session INTEGER NOT NULL, model TEXT, provider TEXT,
+    input_tokens INTEGER, output_tokens INTEGER, cached_tokens INTEGER, cost REAL, finished_at INTEGER) STRICT;
+CREATE TABLE changes (n INTEGER PRIMARY KEY, at INTEGER, kind TEXT, session TEXT, message TEXT) STRICT
+"""
 SESSION = "SELECT n, head FROM sessions WHERE key = ?"
 HIGHEST = "SELECT ifnull(max(n), 0) FROM messages"
-INSERT_SESSION = """
-INSERT INTO sessions (key, head, revision, activity, created_at, updated_at)
-VALUES (?, ?, 0, (SELECT ifnull(max(activity), 0) + 1 FROM sessions), ?, ?)"""
-INSERT_MESSAGE = (
-    "INSERT INTO messages (n, id, parent, turn, role, error, digest, created_at) VALUES (?, ?, ?, ?, ?, 0, ?, ?)"
-)
-INSERT_BLOCK = """
-INSERT INTO blocks (message, position, type, modality, mime, call_id, name, content, packed)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-INSERT_TURN = """
-INSERT INTO turns (n, session, parent, last, status, started_at, finished_at) VALUES (?, ?, ?, ?, 'complete', ?, ?)"""
-MOVE_HEAD = """
-UPDATE sessions SET head = ?, revision = revision + 1, updated_at = ?,
-                    activity = (SELECT max(activity) + 1 FROM sessions) WHERE n = ?"""
-CHANGES = "CREATE TABLE changes (n INTEGER PRIMARY KEY, at INTEGER, kind TEXT, session TEXT, message TEXT) STRICT"
+INSERT_SESSION = "INSERT INTO sessions (key, head, created_at, updated_at) VALUES (?, ?, ?, ?)"
+INSERT_MESSAGE = "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+INSERT_BLOCK = "INSERT INTO blocks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+INSERT_TURN = "INSERT INTO turns VALUES (?, ?, ?, ?, 'complete', ?, ?, ?, ?)"
+INSERT_REPLY = "INSERT INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+MOVE_HEAD = "UPDATE sessions SET head = ?, updated_at = ? WHERE n = ?"
 INSERT_CHANGE = "INSERT INTO changes (at, kind, session, message) VALUES (?, 'added', ?, ?)"
 PATH = """
-WITH RECURSIVE walk (n) AS (
-    SELECT head FROM sessions WHERE key = ?
-    UNION ALL SELECT m.parent FROM walk CROSS JOIN messages m ON m.n = walk.n WHERE m.parent IS NOT NULL LIMIT ?
+WITH RECURSIVE walk (n, parent, further) AS (
+    SELECT m.n, m.parent, m.further FROM sessions s CROSS JOIN messages m ON m.n = s.head WHERE s.key = ?
+    UNION ALL SELECT m.n, m.parent, m.further FROM walk CROSS JOIN messages m ON m.n = walk.parent LIMIT ?
 )
-SELECT m.id, m.parent, m.role, m.created_at, b.position, b.type, b.modality, b.mime, b.call_id, b.name,
-       b.content, b.packed
-FROM walk CROSS JOIN messages m ON m.n = walk.n JOIN blocks b ON b.message = m.n"""
+SELECT m.id, m.parent, m.role, m.created_at, 0, m.type, m.modality, m.mime, m.call_id, m.name, m.content, m.packed
+FROM walk CROSS JOIN messages m ON m.n = walk.n
+UNION ALL
+SELECT NULL, b.message, NULL, NULL, b.position, b.type, b.modality, b.mime, b.call_id, b.name, b.content, b.packed
+FROM walk CROSS JOIN blocks b ON b.message = walk.n WHERE walk.further > 0"""
 RECENT = """
 SELECT s.key, s.channel, s.channel_id, m.id, s.directory, s.title, s.agent, s.model, s.created_at, s.updated_at
-FROM sessions s LEFT JOIN messages m ON m.n = s.head ORDER BY s.activity DESC LIMIT ?"""
+FROM sessions s LEFT JOIN messages m ON m.n = s.head ORDER BY s.updated_at DESC LIMIT ?"""
 
 
 class Raw:
-    """A file with bough's tables, and apsw's prepared statements on them."""
+    """A file with these tables, and apsw's prepared statements on them."""
 
     def __init__(self, path: Path) -> None:
         self.connection = apsw.Connection(str(path), statementcachesize=200)
@@ -67,7 +86,7 @@ class Raw:
         self.connection.execute(PRAGMAS).fetchall()
         self.connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)  # as bough does: a plan is made once
         if not self.connection.pragma("user_version"):
-            self.connection.execute(first_schema() + CHANGES)
+            self.connection.execute(SCHEMA)
             self.connection.pragma("user_version", 1)
 
     def session(self, key: str, head: int | None = None) -> None:
@@ -96,19 +115,17 @@ class Raw:
         ((highest,),) = run(HIGHEST)
         first = highest + 1
         now = time.time_ns() // 1000
-        parents = [head, *range(first, first + len(turn) - 1)]
-        self.connection.executemany(
-            INSERT_MESSAGE,
-            [
-                (n, short_id(n), parent, first, role, DIGEST, now)
-                for n, parent, (role, _) in zip(range(first, first + len(turn)), parents, turn, strict=True)
-            ],
-        )
-        self.connection.executemany(
-            INSERT_BLOCK, [(n, *block) for n, (_, blocks) in enumerate(turn, first) for block in blocks]
-        )
+        rows, further, parent = [], [], head
+        for n, (role, blocks) in enumerate(turn, first):
+            rows.append((n, short_id(n), parent, first, role, DIGEST, now, len(blocks) - 1, *blocks[0][1:]))
+            further += [(n, *block) for block in blocks[1:]]
+            parent = n
+        self.connection.executemany(INSERT_MESSAGE, rows)
+        if further:
+            self.connection.executemany(INSERT_BLOCK, further)
         last = first + len(turn) - 1
-        run(INSERT_TURN, (first, session, head, last, now, now))
+        run(INSERT_TURN, (first, session, head, last, MODEL, PROVIDER, now, now))
+        run(INSERT_REPLY, (last, first, session, MODEL, PROVIDER, *USAGE, now))
         run(MOVE_HEAD, (last, now, session))
         run(INSERT_CHANGE, (now, key, short_id(last)))
 
@@ -120,13 +137,6 @@ class Raw:
 
     def close(self) -> None:
         self.connection.close()
-
-
-def first_schema() -> str:
-    """The tables of bough's first schema, so that the measure stays the same when bough's tables change."""
-    from importlib.resources import files  # this and bough itself are heavy, and only a new file needs them
-
-    return (files("bough.db") / "schema" / "migrations" / "0001-initial.sqlite.sql").read_text("utf-8")
 
 
 def short_id(n: int) -> str:

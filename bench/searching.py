@@ -20,7 +20,8 @@ QUERIES = ("generator", "exception handler", "metaclass", "self._read", "weak re
 CREATE = "CREATE VIRTUAL TABLE words USING fts5 (said, tokenize='unicode61 remove_diacritics 2')"
 FILL = """
 INSERT INTO words (rowid, said)
-SELECT message, group_concat(ifnull(name || ' ', '') || content, char(10)) FROM blocks
+SELECT message, group_concat(ifnull(name || ' ', '') || content, char(10))
+FROM (SELECT n AS message, name, content FROM messages UNION ALL SELECT message, name, content FROM blocks)
 WHERE content IS NOT NULL GROUP BY message"""
 FIND = """
 SELECT m.id, m.parent, m.role, m.created_at, s.key, f.said, snippet(words, 0, '', '', '…', 24)

@@ -15,6 +15,7 @@ from time import perf_counter
 import apsw
 
 import bough
+from bench.append import REPLY
 from bench.raw import Raw
 from bench.rows import prepared
 from bench.workload import some_turns
@@ -27,7 +28,7 @@ def main(name: str, file: str, key: str, seconds: str, seed: str) -> None:
     steps: list[tuple[int, Callable[[], object]]]
     if name == "bough":
         session = bough.connect(file).session(key)
-        steps = [(len(turn), lambda turn=turn: session.save_turn(turn)) for turn in talk]  # type: ignore[misc]
+        steps = [(len(turn), lambda turn=turn: session.save_turn(turn, **REPLY)) for turn in talk]  # type: ignore[misc]
     else:
         raw = Raw(Path(file))
         steps = [(len(turn), lambda turn=turn: raw.append(key, turn)) for turn in prepared(talk)]  # type: ignore[misc]

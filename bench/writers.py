@@ -94,6 +94,6 @@ def kept(name: str, file: Path, keys: set[str]) -> int:
         with bough.connect(file) as store:
             return sum(len(store.session(key).path()) for key in keys)
     raw = Raw(file)
-    found = sum(len({row[0] for row in raw.path(key)}) for key in keys)
+    found = sum(sum(row[0] is not None for row in raw.path(key)) for key in keys)
     raw.close()
     return found

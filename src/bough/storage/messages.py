@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from operator import attrgetter
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from bough.codec import column, json_list
 from bough.codec.digest import link
@@ -86,18 +85,12 @@ def admit(message: Message, before_save: BeforeSave | None) -> Message:
     return admitted
 
 
-_id: Callable[[Entry], Any] = attrgetter("id")
-
-
 def ids_for(entries: Sequence[Entry]) -> list[str]:
     """The ids that entries should have; an entry without one gets a random id."""
-    wanted = list(map(_id, entries))
-    if None in wanted:
-        nameless = [entry for entry in entries if entry.id is None]
+    if nameless := [entry for entry in entries if entry.id is None]:
         for entry, minted in zip(nameless, ids.mint_many(len(nameless), ids.LENGTH), strict=True):
             entry.id = minted
-        return ids_for(entries)
-    return wanted
+    return [entry.id or "" for entry in entries]
 
 
 Inherited: TypeAlias = tuple[bytes, int, int, int | None]

@@ -149,6 +149,8 @@ def attribute(
     counts instead: one for each reply, or one for the turn, which then is the last reply's.
     """
     last = reply_index(messages)
+    if isinstance(usage, Usage) and not read:  # nearly every turn whose tokens are known
+        return {last: ReplyDetails(given.model, given.provider, given.request_id, usage)}
     found = {index: _filled(p, given) for index, p in read.items()} or {last: replace(given, request_id=None)}
     if usage is not None and not isinstance(usage, Usage):
         usages = _by_reply(messages, usage)
