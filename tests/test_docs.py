@@ -79,16 +79,19 @@ def test_the_code_of_the_costs_page_runs(tmp_path: Path) -> None:
     assert "large 5 0.03\nsmall 20 0.001\n" in done.stdout
 
 
-def test_the_code_of_the_documents_page_runs(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("page", "printed"), [("documents", "['measure the oak', 'water it'] 2"), ("keeping", "telegram:7 is kept")]
+)
+def test_the_code_of_a_page_about_sessions_runs(tmp_path: Path, page: str, printed: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", code(ROOT / "docs" / "documents.md")],
+        [sys.executable, "-c", code(ROOT / "docs" / f"{page}.md")],
         cwd=tmp_path,
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "['measure the oak', 'water it'] 2" in done.stdout
+    assert printed in done.stdout
 
 
 def test_the_code_of_the_agents_page_runs(tmp_path: Path) -> None:

@@ -131,6 +131,9 @@ from bough.model.nodes import (
     Node as Node,
 )
 from bough.model.nodes import (
+    Pin as Pin,
+)
+from bough.model.nodes import (
     SessionInfo as SessionInfo,
 )
 from bough.model.nodes import (

@@ -24,8 +24,9 @@ from bough.model import (
     user,
 )
 from bough.model.arguments import at_least
+from bough.model.times import micros, span
 from bough.model.values import UNSET, Unset, value
-from bough.storage import changes, documents, leases, lookup, sessions, turns
+from bough.storage import changes, documents, leases, lookup, pins, sessions, turns
 from bough.storage.leases import LEASE, new_owner, register, unregister
 from bough.storage.messages import insert
 from bough.storage.replies import ReplyDetails, attribute
@@ -36,7 +37,7 @@ from bough.turn import Turn, check_keep_turns, read_turn, summary_entry
 if TYPE_CHECKING:
     from bough.context.compaction import Summarize
     from bough.context.fit import Context
-    from bough.model.times import Time
+    from bough.model.times import Span, Time
     from bough.storage.replies import Group, Pair
     from bough.store import Store
 
@@ -159,6 +160,24 @@ class Session:
         """Changes the fields that are given; `extra=None` clears it. Raises `NotFound` for a deleted session."""
         given = sessions.Description(directory, title, agent, model)
         self.store.write(lambda now: sessions.update(self.store.db, self.key, given, extra, now))
+
+    def pin(self) -> None:
+        """Pins this session: `clean` does not take it, used or not, expired or not. Raises `NotFound`."""
+        self.store.write(lambda now: pins.pin_session(self.store.db, self.key, True, now))
+
+    def unpin(self) -> None:
+        """Takes the pin off. Raises `NotFound`."""
+        self.store.write(lambda now: pins.pin_session(self.store.db, self.key, False, now))
+
+    def expire(self, at: Time | None = None, *, after: Span | None = None) -> None:
+        """Lets `clean` take this session from a time on, or a while (seconds or a timedelta) after its last use.
+
+        Without either, it never expires. Raises `Invalid` for both, and `NotFound` for a deleted session.
+        """
+        if at is not None and after is not None:
+            raise Invalid("A session expires at a time, or a while after its last use, not both; nothing was changed.")
+        time, length = None if at is None else micros(at, "at"), None if after is None else span(after, "after")
+        self.store.write(lambda now: sessions.expire(self.store.db, self.key, time, length, now))
 
     # Adding ---------------------------------------------------------------------------------------------------------
 

@@ -24,6 +24,7 @@ from bough.model import (
     Json,
     Message,
     Node,
+    Pin,
     ReplyInfo,
     Save,
     SessionInfo,
@@ -40,7 +41,7 @@ from bough.model.times import micros, span
 from bough.model.tree import Tree, grow
 from bough.model.values import replace
 from bough.session import Session
-from bough.storage import changes, leases, lookup, outline, replies, search, sessions, trash
+from bough.storage import changes, leases, lookup, outline, pins, replies, search, sessions, trash
 from bough.storage.changes import AfterCommit, Follower, Observed, report
 from bough.storage.messages import BeforeSave, Entry, Saved, admit, insert, prepare
 
@@ -230,6 +231,18 @@ class Store:
 
         self.write(work)
 
+    def pin(self, id: str) -> None:
+        """Pins a message: `clean` takes no session that it would go with. Raises `NotFound`."""
+        self.write(lambda now: pins.pin_message(self.db, id, True, now))
+
+    def unpin(self, id: str) -> None:
+        """Takes the pin off a message. Raises `NotFound`."""
+        self.write(lambda now: pins.pin_message(self.db, id, False, now))
+
+    def pins(self) -> list[Pin]:
+        """The pinned messages, the one that was pinned last first."""
+        return pins.all_pins(self.db)
+
     def labels(self, *, subagents: bool = True) -> dict[str, int]:
         """The labels, and the number of messages with each, the most frequent first.
 
@@ -336,6 +349,7 @@ class Store:
         parent: str | None = None,
         label: str | None = None,
         delegates: bool = True,
+        pinned: bool = False,
         limit: int | None = None,
         before: int | None = None,
     ) -> list[SessionInfo]:
@@ -343,8 +357,8 @@ class Store:
 
         A session is used when it is created and when something is said there; nothing else changes the order, and
         imported sessions have the time of their last message. Without `delegates`, those in which a subagent works are
-        left out, at any depth. With `label`, only those on whose path a message has this label. Raises `NotFound` for
-        an unknown parent, and `Invalid` for a negative `limit`.
+        left out, at any depth. With `label`, only those on whose path a message has this label; with `pinned`, only
+        pinned ones. Raises `NotFound` for an unknown parent, and `Invalid` for a negative `limit`.
         """
         at_least("limit", limit, 0)
         lookup.check_session(self.db, parent)
@@ -352,7 +366,7 @@ class Store:
             "sessions",
             EVERYTHING if before is None else before,
             channel, column(directory), parent, int(delegates), column(label),
-            EVERYTHING if limit is None else limit,
+            EVERYTHING if limit is None else limit, int(pinned),
         )  # fmt: skip
         return codec.session_infos(rows)
 
@@ -580,17 +594,21 @@ class Store:
 
         return self.write(work)
 
-    def clean(self, older_than: Span, dry_run: bool = True, *, channel: str | None = None) -> list[SessionInfo]:
-        """The sessions, of all channels or of one, not used for this long (seconds or a timedelta).
+    def clean(
+        self, older_than: Span | None = None, dry_run: bool = True, *, channel: str | None = None
+    ) -> list[SessionInfo]:
+        """The sessions, of all channels or of one, that have expired, or were not used for this long.
 
-        They go to the trash only if `dry_run` is False. Raises `Invalid` for a negative span.
+        They go to the trash only if `dry_run` is False. A session in a turn is left out, a pinned one, and one that a
+        pinned message would go with. `older_than` is in seconds, or a timedelta. Raises `Invalid` for a negative one.
         """
-        older = span(older_than, "older_than")
+        older = None if older_than is None else span(older_than, "older_than")
 
         def work(now: int) -> list[SessionInfo]:
-            idle = sessions.idle(self.db, now - older, channel, now)
+            idle = sessions.idle(self.db, None if older is None else now - older, channel, now)
             for info in idle if not dry_run else ():
-                sessions.delete(self.db, info.key, now, keep=True)
+                if lookup.session_number(self.db, info.key) is not None:  # else it went with the session it worked for
+                    sessions.delete(self.db, info.key, now, keep=True)
             return idle
 
         if dry_run:

@@ -34,7 +34,7 @@ def everything(store: Store) -> tuple[Any, ...]:
     """All that a store says of itself, less what only says how it came to be here."""
     names = [name for name in store.list_names() if name.kind not in jsonl.OWN]
     sessions = [replace(info, cursor=0) for info in store.sessions()]
-    return list(store.list_messages(ascending=True)), sessions, list(store.list_turns()), names
+    return list(store.list_messages(ascending=True)), sessions, list(store.list_turns()), names, store.pins()
 
 
 @pytest.fixture
@@ -50,6 +50,10 @@ def origin(tmp_path: Path) -> Iterator[Store]:
         store.label(session.path()[0].id, "root")
         store.name_externally("uuid", "u-1", message=session.path()[0].id)
         store.name_externally("conversation", "c-1", session="cli:oaks")
+        store.pin(session.path()[0].id)
+        store.session("cli:fork").expire(after=60)
+        session.pin()
+        session.delegate("scout").expire(2 * 10**15)
         store.save_messages([bough.Save(user("alone"))])
         yield store
 
@@ -150,7 +154,7 @@ def test_turns_and_names_of_some_messages_are_exported_without_the_others(origin
 def test_a_dry_run_counts_and_writes_nothing(origin: Store, store: Store, tmp_path: Path) -> None:
     path = exported(origin, tmp_path / "all.jsonl")
     assert import_archive(store, path, dry_run=True).added == 9
-    assert everything(store) == ([], [], [], [])
+    assert everything(store) == ([], [], [], [], [])
 
 
 def test_an_archive_in_which_messages_call_their_turn_turn_is_read(origin: Store, store: Store, tmp_path: Path) -> None:
@@ -182,7 +186,7 @@ def test_an_archive_of_a_newer_version_is_refused_before_anything_is_imported(
     path.write_text('{"archive": {"version": 2}}\n' + rest)
     with pytest.raises(ImporterError, match=r"newer bough .version 2, this one reads 1"):
         import_archive(store, path)
-    assert (everything(store), store.verify()) == (([], [], [], []), [])
+    assert (everything(store), store.verify()) == (([], [], [], [], []), [])
 
 
 def test_an_archive_without_a_version_is_imported(origin: Store, store: Store, tmp_path: Path) -> None:

@@ -19,13 +19,16 @@ TOTAL = Usage(913, 103, 20, 8, 2.51)
 """What the version that wrote the store says of it."""
 
 
+def unpacked(version: int, target: Path) -> Path:
+    packed = (STORES / f"version-{version}.store.zst").read_bytes()
+    target.write_bytes(zstandard.ZstdDecompressor().decompressobj().decompress(packed))
+    return target
+
+
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     """A store of version 3: six sessions, 20 turns and two entries in the trash."""
-    packed = (STORES / "version-3.store.zst").read_bytes()
-    target = tmp_path / "old.db"
-    target.write_bytes(zstandard.ZstdDecompressor().decompressobj().decompress(packed))
-    return target
+    return unpacked(3, tmp_path / "old.db")
 
 
 @pytest.fixture
@@ -109,3 +112,22 @@ def test_an_archive_of_version_3_has_the_same_figures(store: Store, tmp_path: Pa
             assert target.usage(by="model") == store.usage(by="model")
             assert [t.usage for t in target.turns()] == [t.usage for t in store.turns()]
             assert target.verify() == []
+
+
+def test_a_store_of_version_4_is_pinned_expired_restored_and_copied_as_any(tmp_path: Path) -> None:
+    with bough.connect(unpacked(4, tmp_path / "old.db")) as store, bough.connect(tmp_path / "copy.db") as target:
+        assert store.verify() == []
+        session = store.session("cli:oaks")
+        assert (session.info.pinned, session.info.expires, session.document("todo").value) == (None, None, ["water"])
+        session.pin()
+        store.pin(session.path()[0].id)
+        store.session("telegram:7").expire(after=0)
+        assert [info.key for info in store.clean(0)] == [
+            "cli:fork", "telegram:7", "cli:cleared"
+        ]  # fmt: skip
+        for entry in store.trash():
+            store.restore(entry.id)
+        assert store.session("cli:gone").document("kept").value == 1
+        store.copy_to(target)
+        assert (target.pins(), target.sessions(), target.verify()) == (store.pins(), store.sessions(), [])
+        assert store.verify() == []

@@ -53,10 +53,10 @@ def session_infos(rows: Iterable[Row]) -> list[SessionInfo]:
         new(
             SessionInfo, key, channel, channel_id, head, revision, directory and uncolumn(directory),
             title and uncolumn(title), agent, model, parent, caller, origin, extra and json_value(extra),
-            made, used, cursor,
+            made, used, cursor, pinned, expires if after is None else used + after, after,
         )
         for key, channel, channel_id, head, revision, directory, title, agent, model,
-            parent, caller, origin, extra, made, used, cursor in rows
+            parent, caller, origin, extra, made, used, cursor, pinned, expires, after in rows
     ]  # fmt: skip
 
 

@@ -50,7 +50,7 @@ WHERE EXISTS (SELECT 1 FROM messages m WHERE m.id = names.value)
 
 -- fragment: session
 SELECT s.key, s.channel, s.channel_id, h.id, s.revision, s.directory, s.title, s.agent, s.model, p.key, c.id,
-       s.forked_from, s.extra, s.created_at, s.updated_at, s.activity
+       s.forked_from, s.extra, s.created_at, s.updated_at, s.activity, s.pinned_at, s.expires_at, s.expires_after
 FROM sessions s LEFT JOIN messages h ON h.n = s.head LEFT JOIN sessions p ON p.n = s.parent
 LEFT JOIN messages c ON c.n = s.parent_message
 
@@ -358,13 +358,17 @@ SELECT head, activity = {last_activity} FROM sessions WHERE n = ? AND lease_owne
           UNION SELECT c.n FROM below p CROSS JOIN messages c ON {is_child} WHERE c.n > p.n
       )
       SELECT n FROM below))
+  AND (?8 = 0 OR s.pinned_at IS NOT NULL)
 ORDER BY s.activity DESC LIMIT ?7
 
 -- name: sessions_at
 SELECT n, head FROM sessions WHERE head IN (SELECT value FROM json_each(?)) OR n = ?
 
 -- name: idle_sessions
-SELECT key FROM sessions WHERE updated_at < ?1 AND parent IS NULL AND (channel = ?2 OR ?2 IS NULL) ORDER BY activity
+-- The sessions that upkeep may take: last used before the first parameter, or expired at the third.
+SELECT key FROM sessions
+WHERE (updated_at < ?1 AND parent IS NULL OR expires_at <= ?3 OR updated_at + expires_after <= ?3)
+  AND pinned_at IS NULL AND (channel = ?2 OR ?2 IS NULL) ORDER BY activity
 
 -- name: child_sessions
 SELECT n, key FROM sessions WHERE parent = ? ORDER BY n
@@ -387,6 +391,12 @@ UPDATE sessions SET parent = ?, parent_message = coalesce(?, parent_message) WHE
 
 -- name: restore_description
 UPDATE sessions SET revision = ?, forked_from = ?, extra = ?, created_at = ?, updated_at = ? WHERE n = ?
+
+-- name: pin_session
+UPDATE sessions SET pinned_at = ? WHERE n = ?
+
+-- name: set_expiry
+UPDATE sessions SET expires_at = ?, expires_after = ? WHERE n = ?
 
 -- name: date_session
 UPDATE sessions SET created_at = ?, updated_at = ? WHERE n = ?
@@ -726,6 +736,7 @@ WITH RECURSIVE reached (n) AS (
     UNION SELECT m.n FROM messages m JOIN turns t ON t.n = m.turn JOIN sessions s ON s.n = t.session
     UNION SELECT n FROM messages WHERE label IS NOT NULL
     UNION SELECT message FROM external_ids WHERE message IS NOT NULL
+    UNION SELECT message FROM pins
     UNION SELECT m.parent FROM reached CROSS JOIN messages m ON m.n = reached.n WHERE m.parent IS NOT NULL
 )
 SELECT m.n, m.id, m.parent, m.kind IS NOT DISTINCT FROM 'summary' AND m.turn IS NULL FROM messages m
@@ -887,6 +898,32 @@ DELETE FROM documents WHERE session = ? AND name = ?
 -- name: document_page
 SELECT {document_columns} FROM documents WHERE session > ?1 OR (session = ?1 AND name > ?2)
 ORDER BY session, name LIMIT ?3
+
+-- Pins ---------------------------------------------------------------------------------------------------------------
+
+-- name: pins
+SELECT (SELECT id FROM messages WHERE n = p.message), p.at FROM pins p ORDER BY p.at DESC, p.message DESC
+
+-- name: pinned
+SELECT p.message FROM json_each(?) wanted CROSS JOIN pins p ON p.message = wanted.value
+
+-- name: insert_pin
+INSERT INTO pins ({pin_columns}) VALUES ({pin_values}) ON CONFLICT (message) DO NOTHING
+
+-- name: delete_pin
+DELETE FROM pins WHERE message = ?
+
+-- name: pin_rows
+SELECT {pin_columns} FROM pins WHERE message IN (SELECT value FROM json_each(?)) ORDER BY message
+
+-- name: delete_pins
+DELETE FROM pins WHERE message IN (SELECT value FROM json_each(?))
+
+-- name: pin_page
+SELECT {pin_columns} FROM pins WHERE message > ? ORDER BY message LIMIT ?
+
+-- name: homeless_pins
+SELECT p.message FROM pins p WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.n = p.message)
 
 -- name: homeless_documents
 SELECT d.session, d.name FROM documents d WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.n = d.session)

@@ -100,6 +100,9 @@ class SessionRow(NamedTuple):
     extra: str | None
     created_at: int
     updated_at: int
+    pinned_at: int | None = None
+    expires_at: int | None = None
+    expires_after: int | None = None
 
     def without_lease(self) -> "SessionRow":
         return self._replace(lease_turn=None, lease_owner=None, lease_until=None)
@@ -144,8 +147,36 @@ class DocumentRow(NamedTuple):
     updated_at: int
 
 
+class PinRow(NamedTuple):
+    message: int
+    at: int
+
+
+class JournalRow(NamedTuple):
+    n: int
+    at: int
+    verb: str
+    session: int | None
+    message: int | None
+    before: str | None
+    after: str | None
+    trash: str | None
+
+
 TABLES: dict[
-    str, type[MessageRow | BlockRow | TurnRow | ReplyRow | SessionRow | DocumentRow | DirectoryRow | ExternalRow]
+    str,
+    type[
+        MessageRow
+        | BlockRow
+        | TurnRow
+        | ReplyRow
+        | SessionRow
+        | DocumentRow
+        | DirectoryRow
+        | ExternalRow
+        | PinRow
+        | JournalRow
+    ],
 ] = {
     "message": MessageRow,
     "block": BlockRow,
@@ -155,5 +186,7 @@ TABLES: dict[
     "directory": DirectoryRow,
     "external": ExternalRow,
     "document": DocumentRow,
+    "pin": PinRow,
+    "journal": JournalRow,
 }
 """By the name that the statements give their columns."""

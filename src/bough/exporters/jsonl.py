@@ -1,6 +1,6 @@
 """Lossless JSONL, one object per line, from which an import creates an equal store.
 
-Messages come first, parents before children; then sessions, replies, turns, and external ids.
+Messages come first, parents before children; then sessions, replies, turns, external ids, and pins.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ def everything(store: Store) -> Iterator[str]:
     yield from map(line, store.list_replies())
     yield from map(line, store.list_turns())
     yield from (line(name) for name in store.list_names() if name.kind not in OWN)
+    yield from map(line, reversed(store.pins()))
 
 
 def some(store: Store, ids: Sequence[str], branches: bool = False) -> Iterator[str]:
@@ -45,6 +46,7 @@ def some(store: Store, ids: Sequence[str], branches: bool = False) -> Iterator[s
     yield from (line(reply) for reply in store.list_replies(written) if reply.turn_id in whole)
     yield from map(line, turns)
     yield from (line(name) for name in store.list_names(written) if name.kind not in OWN)
+    yield from (line(pin) for pin in reversed(store.pins()) if pin.message_id in seen)
 
 
 def _nodes(store: Store, ids: Sequence[str], branches: bool) -> Iterator[Node]:

@@ -1,7 +1,7 @@
-"""Lines of bough's own files: sessions, replies, turns and external names, beside messages.
+"""Lines of bough's own files: sessions, replies, turns, external names and pins, beside messages.
 
-`{"session": {…}}`, `{"reply": {…}}`, `{"turn": {…}}` and `{"name": {…}}`, each with the fields that have a value. A
-line without any of these keys is a node.
+`{"session": {…}}`, `{"reply": {…}}`, `{"turn": {…}}`, `{"name": {…}}` and `{"pin": {…}}`, each with the fields that
+have a value. A line without any of these keys is a node.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ from typing import Any, TypeAlias, get_args
 from bough.errors import FormatError
 from bough.formats.jsonl import decode_node, encode_node
 from bough.formats.payload import as_dict
-from bough.model import ExternalName, Json, Node, ReplyInfo, SessionInfo, Status, TurnInfo, Usage
+from bough.model import ExternalName, Json, Node, Pin, ReplyInfo, SessionInfo, Status, TurnInfo, Usage
 from bough.model.ids import is_plain
 
-Record: TypeAlias = Node | SessionInfo | ReplyInfo | TurnInfo | ExternalName
+Record: TypeAlias = Node | SessionInfo | ReplyInfo | TurnInfo | ExternalName | Pin
 
-KINDS: dict[str, type[SessionInfo] | type[ReplyInfo] | type[TurnInfo] | type[ExternalName]] = {
+KINDS: dict[str, type[SessionInfo | ReplyInfo | TurnInfo | ExternalName | Pin]] = {
     "session": SessionInfo,
     "reply": ReplyInfo,
     "turn": TurnInfo,
     "name": ExternalName,
+    "pin": Pin,
 }
 DERIVED = {"channel", "channel_id", "cursor"}
 """Fields that are derived from the session's key or its place in the list."""
@@ -29,15 +30,18 @@ REQUIRED = {
     "reply": ("message_id",),
     "turn": ("id", "last_id", "status"),
     "name": ("kind", "value"),
+    "pin": ("message_id",),
 }
 BLANK: dict[str, dict[str, Json]] = {
     "session": {"channel": None, "channel_id": None, "head_id": None, "revision": 0},
     "reply": {"turn_id": None, "session": None},
     "turn": {"session": None, "parent_id": None},
     "name": {},
+    "pin": {"pinned_at": 0},
 }
 """Fields that a line may lack and the value has no default for."""
 NUMBERS = {"revision", "created_at", "updated_at", "started_at", "first_token_at", "finished_at", "context_tokens",
+           "pinned_at", "expires_at", "expires_after",
            "input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens"}  # fmt: skip
 JSON_FIELDS = {"extra", "metadata"}
 FREE_TEXT = {"title", "directory", "error", "value"}

@@ -15,7 +15,7 @@ from bough.db.rows import TurnRow
 from bough.ingest import sessions
 from bough.ingest.batches import Prepare, prepare_messages
 from bough.ingest.matching import KnownMessage
-from bough.model import ExternalName, Node, ReplyInfo, SessionInfo, TurnInfo
+from bough.model import ExternalName, Node, Pin, ReplyInfo, SessionInfo, TurnInfo
 from bough.model.ids import is_id, is_plain
 from bough.model.imported import Conversation, ImportResult, Outcome, Record, Skipped
 from bough.model.values import replace
@@ -68,6 +68,8 @@ class ArchiveIngestion:
                     after._store_turn(record)
                 case ExternalName():
                     after._store_name(record)
+                case Pin():
+                    after._store_pin(record)
         return after
 
     def preview(self, records: list[Record]) -> None:
@@ -222,6 +224,9 @@ class ArchiveIngestion:
     def _describe(self, info: SessionInfo) -> None:
         """Restores the remaining metadata of a session that was just created."""
         session = self._session(info.key)
+        time = info.expires_at if info.expires_after is None else None
+        self.db.run("pin_session", info.pinned_at, session)
+        self.db.run("set_expiry", time, info.expires_after, session)
         self.db.run(
             "restore_description", info.revision, info.forked_from, json_text(info.extra), info.created_at,
             info.updated_at, session,
@@ -270,6 +275,10 @@ class ArchiveIngestion:
             self.db.run("keep_reply", *only)
         elif known:
             sum_turns(self.db, [turn.n])
+
+    def _store_pin(self, pin: Pin) -> None:
+        if (message := self._number(pin.message_id)) is not None:
+            self.db.run("insert_pin", message, pin.pinned_at)
 
     def _store_name(self, name: ExternalName) -> None:
         message = self._number(name.message_id)

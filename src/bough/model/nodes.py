@@ -30,6 +30,7 @@ ChangeKind: TypeAlias = Literal[
     "cleared",  # a session was emptied
     "labelled",  # a message got a label, or lost it
     "named",  # a message or a session got an external name
+    "pinned",  # a message or a session was pinned, or is not any more
     "deleted",  # a session, or a message with what followed it
     "restored",  # out of the trash; the message is the first one
     "document",  # a document of a session was written or deleted
@@ -173,6 +174,12 @@ class SessionInfo:
     """When somebody last talked there; deleting, importing, renaming and the like do not count."""
     cursor: int = 0
     """Pass it as `before=` to continue a list after this session."""
+    pinned_at: int | None = None
+    """None for one that is not pinned."""
+    expires_at: int | None = None
+    """When `clean` may take it; None for never."""
+    expires_after: int | None = None
+    """Of one that expires a while after its last use: that while, in microseconds."""
 
     @property
     def created(self) -> datetime:
@@ -183,6 +190,16 @@ class SessionInfo:
     def updated(self) -> datetime:
         """`updated_at` as a datetime in UTC."""
         return moment(self.updated_at)
+
+    @property
+    def pinned(self) -> datetime | None:
+        """`pinned_at` as a datetime in UTC."""
+        return moment(self.pinned_at)
+
+    @property
+    def expires(self) -> datetime | None:
+        """`expires_at` as a datetime in UTC."""
+        return moment(self.expires_at)
 
 
 @value
@@ -248,6 +265,20 @@ class Document:
     """Grows with each write: pass it to `put_document` to write only if nobody else has."""
     updated_at: int
     """Microseconds since 1970, UTC."""
+
+
+@value
+class Pin:
+    """A pinned message."""
+
+    message_id: str
+    pinned_at: int
+    """Microseconds since 1970, UTC."""
+
+    @property
+    def pinned(self) -> datetime:
+        """`pinned_at` as a datetime in UTC."""
+        return moment(self.pinned_at)
 
 
 @value

@@ -13,7 +13,17 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from bough.codec import json_list
 from bough.db import Database, Row
-from bough.db.rows import BlockRow, DirectoryRow, DocumentRow, ExternalRow, MessageRow, ReplyRow, SessionRow, TurnRow
+from bough.db.rows import (
+    BlockRow,
+    DirectoryRow,
+    DocumentRow,
+    ExternalRow,
+    MessageRow,
+    PinRow,
+    ReplyRow,
+    SessionRow,
+    TurnRow,
+)
 from bough.errors import Corrupt, Refused
 from bough.model.values import mutable, value
 from bough.protocols import Progress
@@ -65,6 +75,7 @@ SESSIONS, TURNS = Table("session_page", SessionRow._make), Table("turn_page", Tu
 REPLIES = Table("reply_page", ReplyRow._make)
 DIRECTORIES = Table("directory_page", DirectoryRow._make, 1, ("",))
 DOCUMENTS = Table("document_page", DocumentRow._make, 2, (0, ""))
+PINS = Table("pin_page", PinRow._make)
 EXTERNALS = Table("external_page", ExternalRow._make, 2, ("", ""))
 TRASH = Table("trash_page", TrashPageRow._make, 1, ("",))
 
@@ -94,6 +105,7 @@ def copy(source: Database, target: Database, now: int, progress: Progress | None
         _rows(source, target, EXTERNALS, "delete_external", "insert_external")
         _rows(source, target, DIRECTORIES, "delete_directory", "insert_directory")
         _rows(source, target, DOCUMENTS, "delete_document", "insert_document")
+        _rows(source, target, PINS, "delete_pin", "insert_pin")
         done.sessions = target.transact(lambda: _sessions(source, target))
         _trash(source, target)
         _compare(source, target)
@@ -257,7 +269,7 @@ def _batches(items: Iterable[T]) -> Iterator[list[T]]:
 
 def _compare(source: Database, target: Database) -> None:
     """Raises `Corrupt` for a row that only one side has, or that differs."""
-    for table in (MESSAGES, SESSIONS, TURNS, REPLIES, EXTERNALS, DIRECTORIES, DOCUMENTS):
+    for table in (MESSAGES, SESSIONS, TURNS, REPLIES, EXTERNALS, DIRECTORIES, DOCUMENTS, PINS):
         for theirs, ours in pairs(source, target, table):
             if not _is_same(theirs, ours):
                 what, (key, *_) = table.statement.removesuffix("_page"), theirs or ours

@@ -9,7 +9,9 @@ from bough.db import Database, Value
 from bough.errors import Conflict
 from bough.model import Json, SessionInfo, ids, keys
 from bough.model.values import Unset, replace, value
-from bough.storage import changes, leases, lookup, trash
+from bough.storage import changes, leases, lookup, pins, trash
+
+NEVER = -(2**62)
 
 
 @value
@@ -60,6 +62,13 @@ def update(db: Database, key: str, given: Description, extra: Json | Unset, now:
         db.run("update_session", *given.columns, number)
     if not isinstance(extra, Unset):
         db.run("set_extra", json_text(extra), number)
+    changes.add(db, "updated", now, number)
+
+
+def expire(db: Database, key: str, at: int | None, after: int | None, now: int) -> None:
+    """Sets when a session expires: at a time, or a while after its last use; never for two Nones."""
+    number = leases.session_state(db, key).n
+    db.run("set_expiry", at, after, number)
     changes.add(db, "updated", now, number)
 
 
@@ -134,6 +143,7 @@ def new(db: Database, key: str, title: str | None, now: int) -> str | None:
     db.run("advance_head", None, now, session.n)
     db.run("use_session", now, session.n)  # before its former place is free for the other one
     _date(db, archived, before)
+    _keep_as(db, archived, session.n)
     changes.add(db, "moved", now, session.n)
     return archived
 
@@ -143,6 +153,14 @@ def _date(db: Database, key: str, origin: SessionInfo) -> None:
     number = leases.session_state(db, key).n
     db.run("date_session", origin.created_at, origin.updated_at, number)
     trash.place(db, number, origin.cursor)
+
+
+def _keep_as(db: Database, key: str, origin: int) -> None:
+    """Gives a session the pin and the expiry of another one."""
+    number, row = leases.session_state(db, key).n, trash.session_row(db, origin)
+    assert row is not None
+    db.run("pin_session", row.pinned_at, number)
+    db.run("set_expiry", row.expires_at, row.expires_after, number)
 
 
 def delegate(db: Database, parent: str, child: str, agent: str, message: str | None, now: int) -> None:
@@ -203,11 +221,18 @@ def passing(db: Database, n: int) -> list[SessionInfo]:
     return sorted(session_infos(filter(None, rows)), key=lambda info: -info.cursor)
 
 
-def idle(db: Database, before: int, channel: str | None, now: int) -> list[SessionInfo]:
-    """The sessions (of one channel) last used before a time, unless they or their delegates are in a turn."""
-    found = []
-    for (key,) in db.rows("idle_sessions", before, channel):
-        info = find(db, key)
-        if info and not any(leases.is_leased(member, now) for member in family(db, key)):
-            found.append(info)
-    return found
+def idle(db: Database, before: int | None, channel: str | None, now: int) -> list[SessionInfo]:
+    """The sessions (of one channel) last used before a time, and the expired ones, that upkeep may take."""
+    keys = [key for (key,) in db.rows("idle_sessions", NEVER if before is None else before, channel, now)]
+    free = [key for key in keys if not _is_kept(db, family(db, key), now)]
+    return [info for key in free if (info := find(db, key))]
+
+
+def _is_kept(db: Database, members: Sequence[leases.SessionState], now: int) -> bool:
+    """Whether one of these sessions is in a turn or pinned, or a pinned message would go with them."""
+    if any(leases.is_leased(member, now) for member in members):
+        return True
+    rows = [trash.session_row(db, member.n) for member in members]
+    if any(row is not None and row.pinned_at is not None for row in rows):
+        return True
+    return bool(pins.all_pins(db) and pins.pinned_among(db, reached_only_by(db, members)))

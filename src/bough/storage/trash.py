@@ -11,7 +11,17 @@ from contextlib import suppress
 
 from bough.codec import column, json_list, uncolumn
 from bough.db import Database
-from bough.db.rows import BlockRow, DirectoryRow, DocumentRow, ExternalRow, MessageRow, ReplyRow, SessionRow, TurnRow
+from bough.db.rows import (
+    BlockRow,
+    DirectoryRow,
+    DocumentRow,
+    ExternalRow,
+    MessageRow,
+    PinRow,
+    ReplyRow,
+    SessionRow,
+    TurnRow,
+)
 from bough.errors import Conflict, Corrupt, NotFound, Refused
 from bough.model import TrashEntry, ids
 from bough.storage import blobs, changes, leases, lookup, replies, search, turns
@@ -47,6 +57,7 @@ def delete(
         removed, moved, cut,
         [DirectoryRow(*row) for session in removed for row in db.rows("directories_of", session.n)],
         [DocumentRow(*row) for session in removed for row in db.rows("document_rows", session.n)],
+        [PinRow(*row) for row in db.rows("pin_rows", everything)],
     )  # fmt: skip
     for session in removed:
         db.run("delete_documents", session.n)
@@ -55,7 +66,9 @@ def delete(
         db.run("keep_activity", session.activity)
     db.run_many("delete_directory", [(directory.path,) for directory in deleted.directories])
     search.unindex(db, doomed)
-    for statement in ("forget_externals", "delete_turns", "delete_replies", "delete_blocks", "delete_messages"):
+    for statement in (
+        "forget_externals", "delete_pins", "delete_turns", "delete_replies", "delete_blocks", "delete_messages",
+    ):  # fmt: skip
         db.run(statement, everything)
     replies.sum_turns(db, (reply.turn for reply in deleted.replies))
     if doomed:
@@ -102,6 +115,7 @@ def restore(db: Database, name: str, now: int) -> list[str]:
     db.run_many("insert_turn", [_without_used_key(db, turn) for turn in deleted.turns])
     db.run_many("insert_reply", deleted.replies)
     db.run_many("restore_external", deleted.externals)
+    db.run_many("insert_pin", deleted.pins)
     for session in deleted.sessions:
         _restore_session(db, session)
     db.run_many("insert_document", deleted.documents)

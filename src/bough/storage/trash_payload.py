@@ -15,7 +15,17 @@ from typing import Any, NamedTuple, TypeVar
 from bough.codec.encode import NO_BLOCK
 from bough.compress import compress, decompress
 from bough.db.migrations import VERSION
-from bough.db.rows import BlockRow, DirectoryRow, DocumentRow, ExternalRow, MessageRow, ReplyRow, SessionRow, TurnRow
+from bough.db.rows import (
+    BlockRow,
+    DirectoryRow,
+    DocumentRow,
+    ExternalRow,
+    MessageRow,
+    PinRow,
+    ReplyRow,
+    SessionRow,
+    TurnRow,
+)
 from bough.errors import Corrupt, SchemaTooNew
 from bough.model.values import replace, value
 from bough.storage import blobs
@@ -53,6 +63,7 @@ TABLES: dict[str, type[Any]] = {
     "cut": CutTurn,
     "directories": DirectoryRow,
     "documents": DocumentRow,
+    "pins": PinRow,
 }
 """The row types of a payload, by the field of `Deleted`. A field that an older payload lacks is empty."""
 
@@ -71,6 +82,7 @@ class Deleted:
     cut: Sequence[CutTurn] = ()
     directories: Sequence[DirectoryRow] = ()
     documents: Sequence[DocumentRow] = ()
+    pins: Sequence[PinRow] = ()
 
     @property
     def blobs(self) -> Counter[int]:

@@ -147,6 +147,11 @@ def _sessions(db: Database) -> Iterator[Found]:
             Finding("homeless_document", name, "its session is not in the store"),
             lambda session=session, name=name: db.run("delete_document", session, name),  # type: ignore[misc]
         )
+    for (n,) in db.rows("homeless_pins"):
+        yield (
+            Finding("homeless_pin", f"message {n}", "the message that is pinned is not in the store"),
+            lambda n=n: db.run("delete_pin", n),  # type: ignore[misc]
+        )
     for n, key in db.rows("dangling_heads"):
 
         def stand(n: int = n) -> None:

@@ -67,6 +67,13 @@ def test_old_branches_that_nothing_reaches_are_trashed_too(kept: Shell) -> None:
         assert {gone, below} <= set(store.restore(gone))
 
 
+def test_a_tree_with_a_pinned_message_is_left_alone(kept: Shell, ids: dict[str, str]) -> None:
+    with bough.connect(kept.db) as store:
+        store.pin(ids["loose"])
+    assert kept("clean", "-d", "0.1", "--yes").status == 0
+    assert ids["loose"] in stored_ids(kept)
+
+
 def test_the_age_comes_from_options_or_the_configuration(kept: Shell, tmp_path: Path) -> None:
     def found(*words: str) -> set[str]:
         return {one["session"] for one in json.loads(kept("clean", "--dry-run", "--json", *words).out)}

@@ -38,10 +38,10 @@ def command(
     locator: Locator, older_than: str | None, days: float | None, channel: str | None, trash: bool, dry_run: bool,
     yes: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    """Move conversations that have not been used for 30 days to the trash, after listing them and asking.
+    """Move conversations that have not been used for 30 days, or have expired, to the trash, after listing and asking.
 
     A conversation is a session, with the messages that no other session reaches, a tree without a session, or a branch
-    that no session, label, pin or external name reaches.
+    that no session, label, pin or external name reaches. What is pinned stays, and what leads to a pinned message.
     `bough restore` restores them, until `bough clean --trash` deletes them permanently.
     """
     if older_than is None:
@@ -86,7 +86,8 @@ def stray_trees(store: Store, seconds: float, channel: str | None) -> list[Tree[
         return []
     limit = store.clock() - int(seconds * 1_000_000)
     old = [tree for tree in store.outline(limit=None) if tree.newest.created_at < limit]
-    stray = [tree for tree in old if not has_session(store, tree)]
+    pinned = {pin.message_id for pin in store.pins()}
+    stray = [tree for tree in old if not is_kept(store, tree, pinned)]
     branches = stray_branches(store, {below.node.id for tree in stray for _, below in tree.walk()})
     return stray + [tree for tree in branches if tree.newest.created_at < limit]
 
@@ -98,10 +99,12 @@ def stray_branches(store: Store, taken: set[str]) -> list[Tree[Headline]]:
     return [tree for node in loose if node.parent_id not in ids for tree in store.outline(node.id)]
 
 
-def has_session(store: Store, tree: Tree[Headline]) -> bool:
-    """Whether a tree contains the head of a session, or a turn of one."""
+def is_kept(store: Store, tree: Tree[Headline], pinned: set[str]) -> bool:
+    """Whether a tree contains the head of a session, a turn of one, or a pinned message."""
     nodes = [below.node for _, below in tree.walk()]
     turns = {node.turn_id for node in nodes if node.turn_id is not None}
+    if any(node.id in pinned for node in nodes):
+        return True
     return any(node.sessions for node in nodes) or any(store.turn_info(turn).session for turn in turns)
 
 

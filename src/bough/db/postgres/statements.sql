@@ -649,7 +649,7 @@ LEFT JOIN LATERAL (
 
 -- name: session
 SELECT s.key, s.channel, s.channel_id, h.id, s.revision, s.directory, s.title, s.agent, s.model, p.key, c.id,
-    s.forked_from, s.extra, s.created_at, s.updated_at, s.activity
+    s.forked_from, s.extra, s.created_at, s.updated_at, s.activity, s.pinned_at, s.expires_at, s.expires_after
 FROM (SELECT * FROM bough.sessions WHERE namespace = $1) s
 LEFT JOIN LATERAL (
     SELECT * FROM bough.messages h WHERE h.namespace = $1 AND h.n = s.head OFFSET 0
@@ -664,7 +664,7 @@ WHERE s.key = $2
 
 -- name: session_by_number
 SELECT s.key, s.channel, s.channel_id, h.id, s.revision, s.directory, s.title, s.agent, s.model, p.key, c.id,
-    s.forked_from, s.extra, s.created_at, s.updated_at, s.activity
+    s.forked_from, s.extra, s.created_at, s.updated_at, s.activity, s.pinned_at, s.expires_at, s.expires_after
 FROM (SELECT * FROM bough.sessions WHERE namespace = $1) s
 LEFT JOIN LATERAL (
     SELECT * FROM bough.messages h WHERE h.namespace = $1 AND h.n = s.head OFFSET 0
@@ -737,7 +737,7 @@ WHERE n = $2 AND lease_owner = $3
 
 -- name: sessions
 SELECT s.key, s.channel, s.channel_id, h.id, s.revision, s.directory, s.title, s.agent, s.model, p.key, c.id,
-    s.forked_from, s.extra, s.created_at, s.updated_at, s.activity
+    s.forked_from, s.extra, s.created_at, s.updated_at, s.activity, s.pinned_at, s.expires_at, s.expires_after
 FROM (SELECT * FROM bough.sessions WHERE namespace = $1) s
 LEFT JOIN LATERAL (
     SELECT * FROM bough.messages h WHERE h.namespace = $1 AND h.n = s.head OFFSET 0
@@ -753,7 +753,7 @@ WHERE s.activity < $2 AND (s.channel = $3 OR $3 IS NULL) AND (s.directory = $4 O
     ($6 = 1 OR (s.parent IS NULL AND s.channel IS DISTINCT FROM 'subagent')) AND (CAST($7 AS text) IS NULL OR s.head IN
     ( WITH RECURSIVE below (n) AS ( SELECT n FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages WHERE
     label = $7 UNION SELECT c.n FROM below p JOIN LATERAL (SELECT * FROM bough.messages c WHERE c.namespace = $1 AND
-    c.parent = p.n OFFSET 0) c ON true WHERE c.n > p.n ) SELECT n FROM below))
+    c.parent = p.n OFFSET 0) c ON true WHERE c.n > p.n ) SELECT n FROM below)) AND ($9 = 0 OR s.pinned_at IS NOT NULL)
 ORDER BY s.activity DESC LIMIT $8
 
 -- name: sessions_at
@@ -764,7 +764,8 @@ WHERE head IN (SELECT value FROM unnest(CAST($2 AS bigint[])) wanted (value)) OR
 -- name: idle_sessions
 SELECT key
 FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
-WHERE updated_at < $2 AND parent IS NULL AND (channel = $3 OR $3 IS NULL)
+WHERE (updated_at < $2 AND parent IS NULL OR expires_at <= $4 OR updated_at + expires_after <= $4) AND pinned_at IS NULL
+    AND (channel = $3 OR $3 IS NULL)
 ORDER BY activity
 
 -- name: child_sessions
@@ -814,6 +815,12 @@ WHERE sessions.namespace = $1 AND (n = $4)
 UPDATE bough.sessions AS sessions
 SET revision = $2, forked_from = $3, extra = $4, created_at = $5, updated_at = $6
 WHERE sessions.namespace = $1 AND (n = $7)
+
+-- name: pin_session
+UPDATE bough.sessions AS sessions SET pinned_at = $2 WHERE sessions.namespace = $1 AND (n = $3)
+
+-- name: set_expiry
+UPDATE bough.sessions AS sessions SET expires_at = $2, expires_after = $3 WHERE sessions.namespace = $1 AND (n = $4)
 
 -- name: date_session
 UPDATE bough.sessions AS sessions SET created_at = $2, updated_at = $3 WHERE sessions.namespace = $1 AND (n = $4)
@@ -877,7 +884,7 @@ SET session = excluded.session, at = excluded.at
 
 -- name: session_of_directory
 SELECT s.key, s.channel, s.channel_id, h.id, s.revision, s.directory, s.title, s.agent, s.model, p.key, c.id,
-    s.forked_from, s.extra, s.created_at, s.updated_at, s.activity
+    s.forked_from, s.extra, s.created_at, s.updated_at, s.activity, s.pinned_at, s.expires_at, s.expires_after
 FROM (SELECT * FROM bough.sessions WHERE namespace = $1) s
 LEFT JOIN LATERAL (
     SELECT * FROM bough.messages h WHERE h.namespace = $1 AND h.n = s.head OFFSET 0
@@ -1268,7 +1275,8 @@ WHERE message IN (SELECT value FROM unnest(CAST($2 AS bigint[])) wanted (value))
 
 -- name: session_row
 SELECT n, key, channel, channel_id, directory, head, revision, activity, parent, parent_message, forked_from, title,
-    agent, model, lease_turn, lease_owner, lease_until, extra, created_at, updated_at
+    agent, model, lease_turn, lease_owner, lease_until, extra, created_at, updated_at, pinned_at, expires_at,
+    expires_after
 FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
 WHERE n = $2
 
@@ -1380,8 +1388,8 @@ WHERE external_ids.message IS NULL
 -- name: insert_session_row
 INSERT INTO bough.sessions (namespace, n, key, channel, channel_id, directory, head, revision, activity, parent,
     parent_message, forked_from, title, agent, model, lease_turn, lease_owner, lease_until, extra, created_at,
-    updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
+    updated_at, pinned_at, expires_at, expires_after)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
 
 -- name: release_blob
 UPDATE bough.blobs AS blobs SET refs = refs - $2 WHERE blobs.namespace = $1 AND (n = $3)
@@ -1432,6 +1440,9 @@ WITH RECURSIVE reached (n) AS (
     SELECT message
     FROM (SELECT * FROM bough.external_ids WHERE namespace = $1) external_ids
     WHERE message IS NOT NULL
+    UNION
+    SELECT message
+    FROM (SELECT * FROM bough.pins WHERE namespace = $1) pins
     UNION
     SELECT m.parent
     FROM reached
@@ -1562,7 +1573,8 @@ ORDER BY message LIMIT $3
 
 -- name: session_page
 SELECT n, key, channel, channel_id, directory, head, revision, activity, parent, parent_message, forked_from, title,
-    agent, model, lease_turn, lease_owner, lease_until, extra, created_at, updated_at
+    agent, model, lease_turn, lease_owner, lease_until, extra, created_at, updated_at, pinned_at, expires_at,
+    expires_after
 FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
 WHERE n > $2
 ORDER BY n LIMIT $3
@@ -1728,6 +1740,50 @@ SELECT session, name, revision, json, bytes, updated_at
 FROM (SELECT * FROM bough.documents WHERE namespace = $1) documents
 WHERE session > $2 OR (session = $2 AND name > $3)
 ORDER BY session, name LIMIT $4
+
+-- name: pins
+SELECT (
+    SELECT id FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages WHERE n = p.message
+), p.at
+FROM (SELECT * FROM bough.pins WHERE namespace = $1) p
+ORDER BY p.at DESC, p.message DESC
+
+-- name: pinned
+SELECT p.message
+FROM unnest(CAST($2 AS bigint[])) wanted (value)
+JOIN LATERAL (
+    SELECT * FROM bough.pins p WHERE p.namespace = $1 AND p.message = wanted.value OFFSET 0
+) p ON true
+
+-- name: insert_pin
+INSERT INTO bough.pins (namespace, message, at) VALUES ($1, $2, $3) ON CONFLICT (namespace, message) DO NOTHING
+
+-- name: delete_pin
+DELETE FROM bough.pins AS pins WHERE pins.namespace = $1 AND (message = $2)
+
+-- name: pin_rows
+SELECT message, at
+FROM (SELECT * FROM bough.pins WHERE namespace = $1) pins
+WHERE message IN (SELECT value FROM unnest(CAST($2 AS bigint[])) wanted (value))
+ORDER BY message
+
+-- name: delete_pins
+DELETE
+FROM bough.pins AS pins
+WHERE pins.namespace = $1 AND (message IN (SELECT value FROM unnest(CAST($2 AS bigint[])) wanted (value)))
+
+-- name: pin_page
+SELECT message, at
+FROM (SELECT * FROM bough.pins WHERE namespace = $1) pins
+WHERE message > $2
+ORDER BY message LIMIT $3
+
+-- name: homeless_pins
+SELECT p.message
+FROM (SELECT * FROM bough.pins WHERE namespace = $1) p
+WHERE NOT EXISTS (
+    SELECT 1 FROM (SELECT * FROM bough.messages WHERE namespace = $1) m WHERE m.n = p.message OFFSET 0
+)
 
 -- name: homeless_documents
 SELECT d.session, d.name

@@ -111,6 +111,9 @@ CREATE TABLE bough.sessions (
     extra          text,
     created_at     bigint NOT NULL,
     updated_at     bigint NOT NULL,
+    pinned_at      bigint,
+    expires_at     bigint,
+    expires_after  bigint,
     PRIMARY KEY (namespace, n),
     UNIQUE (namespace, key)
 );
@@ -202,6 +205,26 @@ CREATE TABLE bough.changes (
     kind      text COLLATE "C" NOT NULL,
     session   text COLLATE "C",
     message   text COLLATE "C",
+    PRIMARY KEY (namespace, n)
+);
+
+CREATE TABLE bough.pins (
+    namespace text COLLATE "C" NOT NULL,
+    message   bigint NOT NULL,
+    at        bigint NOT NULL,
+    PRIMARY KEY (namespace, message)
+);
+
+CREATE TABLE bough.journal (
+    namespace text COLLATE "C" NOT NULL,
+    n         bigint NOT NULL,
+    at        bigint NOT NULL,
+    verb      text COLLATE "C" NOT NULL,
+    session   bigint,
+    message   bigint,
+    before    text,
+    after     text,
+    trash     text COLLATE "C",
     PRIMARY KEY (namespace, n)
 );
 

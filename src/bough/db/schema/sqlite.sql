@@ -88,7 +88,10 @@ CREATE TABLE sessions (
     lease_until    INTEGER,
     extra          TEXT,
     created_at     INTEGER NOT NULL,
-    updated_at     INTEGER NOT NULL     -- when somebody last talked there
+    updated_at     INTEGER NOT NULL,    -- when somebody last talked there
+    pinned_at      INTEGER,             -- NULL for one that is not pinned
+    expires_at     INTEGER,             -- when `clean` may take it; NULL for never,
+    expires_after  INTEGER              -- or microseconds after the last use
 ) STRICT;
 CREATE INDEX sessions_activity ON sessions (activity);
 CREATE INDEX sessions_parent ON sessions (parent) WHERE parent IS NOT NULL;
@@ -167,6 +170,22 @@ CREATE TABLE changes (                  -- all changes in one order; old ones ar
     kind    TEXT NOT NULL,
     session TEXT,                       -- its key, which remains after a deletion
     message TEXT                        -- its id, which remains too
+) STRICT;
+
+CREATE TABLE pins (                     -- messages that upkeep keeps
+    message INTEGER PRIMARY KEY,
+    at      INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE journal (                  -- how to undo the latest moves, deletions, titles and labels; pruned as `changes`
+    n       INTEGER PRIMARY KEY,        -- n of its change
+    at      INTEGER NOT NULL,
+    verb    TEXT NOT NULL,
+    session INTEGER,                    -- n of the session that it belongs to
+    message INTEGER,                    -- n of a message that was labelled or pinned
+    before  TEXT,                       -- JSON: the state that undoing gives back,
+    after   TEXT,                       -- and the state that it requires
+    trash   TEXT                        -- id of the entry of the trash with what was deleted
 ) STRICT;
 
 CREATE TABLE trash (
