@@ -43,6 +43,15 @@ def is_server_url(location: str | os.PathLike[str]) -> bool:
     return str(location).startswith(("postgres://", "postgresql://"))
 
 
+def without_password(location: str) -> str:
+    """A store's location as it may be shown: a URL without its passwords, a file as it is."""
+    if not is_server_url(location):
+        return location
+    import re
+
+    return re.sub(r"(://[^:/?@]*:).*(?=@)|([?&](?:ssl)?password=)[^&]*", r"\1\2***", location)
+
+
 def is_loopback(url: str) -> bool:
     """Whether a URL's host is on the loopback interface, which no proxy can reach."""
     from urllib.parse import urlsplit

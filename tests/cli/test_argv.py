@@ -12,10 +12,11 @@ import pexpect  # type: ignore[import-untyped]
 import pytest
 
 import bough
+from bough.cli import pointers
 from bough.cli.argv import resolve
 from bough.cli.exits import STATUSES, run, status_of
 from bough.cli.locate import Locator
-from bough.errors import BoughError, Full, Invalid, NotFound
+from bough.errors import BoughError, Full, NotFound
 from tests.cli.bough_process import Shell
 from tests.cli.terminal import spawn
 
@@ -81,6 +82,11 @@ def test_the_error_for_an_unknown_command_lists_the_commands(sh: Shell) -> None:
     assert sh("db", "bogus").status == 2
 
 
+def write_allowed(pointer: Path, content: str) -> None:
+    pointer.write_text(content)
+    pointers.allow(pointer, content.encode())
+
+
 def test_the_precedence_of_flag_variable_pointer_and_default_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,23 +97,15 @@ def test_the_precedence_of_flag_variable_pointer_and_default_store(
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)
     monkeypatch.delenv("BOUGH_DB", raising=False)
     assert Locator().find().where.startswith(str(tmp_path))
-    (tmp_path / "a" / ".bough").write_text("notes.db\n")
+    write_allowed(tmp_path / "a" / ".bough", "notes.db\n")
     assert Locator().find().where == str(tmp_path / "a" / "notes.db")
-    (inner / ".bough").write_text('[db]\npath = "/elsewhere/x.db"\n')
+    write_allowed(inner / ".bough", '[db]\npath = "/elsewhere/x.db"\n')
     assert Locator().find().where == "/elsewhere/x.db"
-    (inner / ".bough").write_text("postgresql://somewhere/db\n")
+    write_allowed(inner / ".bough", "postgresql://somewhere/db\n")
     assert Locator().find().where == "postgresql://somewhere/db"
     monkeypatch.setenv("BOUGH_DB", "env.db")
     assert (Locator().find().where, Locator().find().source) == ("env.db", "$BOUGH_DB")
     assert Locator("named.db").find().where == "named.db"
-
-
-def test_a_pointer_without_a_store_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("BOUGH_DB", raising=False)
-    (tmp_path / ".bough").write_text("")
-    with pytest.raises(Invalid, match="names no store"):
-        Locator().find()
 
 
 def test_ctrl_c_during_startup_shows_no_traceback(sh: Shell, tmp_path: Path) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
 
+from bough.cli import pointers
 from bough.cli.output.console import note
-from bough.errors import Invalid, NotFound
-from bough.locations import is_server_url
+from bough.errors import NotFound
+from bough.locations import is_server_url, without_password
 from bough.model.values import value
 
 if TYPE_CHECKING:
@@ -18,9 +20,6 @@ if TYPE_CHECKING:
     from bough.model import Message
     from bough.redact import Redactor
     from bough.store import Store
-
-POINTER = ".bough"
-"""File that names the store of its directory and of all directories below."""
 
 
 @value
@@ -35,6 +34,11 @@ class StoreLocation:
         """The file; None for a server."""
         return None if is_server_url(self.where) else Path(self.where).expanduser()
 
+    @property
+    def shown(self) -> str:
+        """The file, or the URL without its password."""
+        return without_password(self.where)
+
 
 class Locator:
     """Finds and opens the store and the configuration, from `--db` and `--config`."""
@@ -44,6 +48,8 @@ class Locator:
         self.config = config
         self._settings: Config | None = None
         self._redactor: Redactor | None = None
+        self.passed_over: list[Path] = []
+        """The `.bough` files that `find` did not use, because the user has not allowed them."""
 
     def settings(self) -> Config:
         """The configuration, loaded once. Raises `ConfigError`."""
@@ -54,18 +60,38 @@ class Locator:
         return self._settings
 
     def find(self) -> StoreLocation:
-        """The store to use. Raises `Invalid` for a `.bough` file that names none, and `ConfigError`."""
+        """The store to use. Raises `ConfigError`, and `Invalid` for a damaged list of allowed `.bough` files."""
         if self.db:
             return StoreLocation(self.db, "--db")
         if named := os.environ.get("BOUGH_DB"):
             return StoreLocation(named, "$BOUGH_DB")
-        if pointer := nearest_pointer(Path(working_directory())):
-            return StoreLocation(read_pointer(pointer), str(pointer))
+        if pointed := self._pointed_to():
+            return pointed
         if configured := (setting := self.settings().setting("db.path")).value:
             return StoreLocation(configured, setting.origin)
         from bough.engines import default_path
 
         return StoreLocation(str(default_path()), "the user's data directory")
+
+    def _pointed_to(self) -> StoreLocation | None:
+        """The store of the nearest `.bough` file that may be used; others are reported once."""
+        for pointer in pointers.nearest_pointers(Path(working_directory())):
+            try:
+                content = pointers.read(pointer)
+            except NotFound:  # of another user: it cannot be this user's
+                content = b""
+            if pointers.is_allowed(pointer, content):
+                return StoreLocation(pointers.store_named_by(pointer, content), str(pointer))
+            self._pass_over(pointer)
+        return None
+
+    def _pass_over(self, pointer: Path) -> None:
+        if pointer in self.passed_over:
+            return
+        self.passed_over.append(pointer)
+        if len(self.passed_over) == 1 and "_BOUGH_COMPLETE" not in os.environ:
+            allow = f"bough db allow {quote(str(pointer))}"
+            note(f"{pointer} was passed over: it is new here, or has changed. `{allow}` if it is yours.")
 
     def store(self) -> Store:
         """Open the store; create its file if there is none. Raises what `bough.connect` raises."""
@@ -115,26 +141,3 @@ def working_directory() -> str:
         return os.getcwd()
     except FileNotFoundError:
         raise NotFound("The working directory was deleted; change to another one.") from None
-
-
-def nearest_pointer(directory: Path) -> Path | None:
-    """The `.bough` file of this directory, or of its nearest parent that has one."""
-    return next((file for above in (directory, *directory.parents) if (file := above / POINTER).is_file()), None)
-
-
-def read_pointer(pointer: Path) -> str:
-    """The store named by a `.bough` file: one line with a path or URL, or TOML with `[db] path`."""
-    text = pointer.read_text("utf-8").strip()
-    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
-    if len(lines) == 1 and "=" not in lines[0]:
-        named = lines[0].strip()
-    else:
-        import tomllib
-
-        try:
-            named = tomllib.loads(text)["db"]["path"]
-        except (ValueError, LookupError, TypeError):
-            named = ""
-    if not isinstance(named, str) or not named:
-        raise Invalid(f'{str(pointer)!r} names no store: write a path on one line, or [db] and path = "…".')
-    return named if is_server_url(named) else str(pointer.parent / Path(named).expanduser())

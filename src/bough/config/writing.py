@@ -6,6 +6,7 @@ import json
 import os
 import tomllib
 from pathlib import Path
+from tempfile import mkstemp
 from typing import Any
 
 from bough.config.keys import find_key, suggestion
@@ -30,8 +31,8 @@ def write(path: Path, text: str) -> None:
     """Replace the file atomically by one that only its owner can read."""
     path = path.resolve()  # replace the target of a link, not the link
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+    handle, draft = mkstemp(dir=path.parent, prefix=f".{path.name}.")  # exclusive: it follows no link of others
+    with open(handle, "w", encoding="utf-8") as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bough.cli import pointers
 from bough.cli.exits import STATUSES
 from bough.cli.locate import Locator
 from tests.cli.bough_process import Shell
@@ -39,6 +40,7 @@ def test_settings_without_a_value_show_the_effective_one(sh: Shell, tmp_path: Pa
     assert str(shown(OPENAI_API_KEY="sk-x")["run.model"][0]).startswith("openai:")
     assert "sk-x" not in str(shown(OPENAI_API_KEY="sk-x"))
     (tmp_path / ".bough").write_text("near.db")
+    assert sh("db", "allow").status == sh("db", "allow", ".").status == 0
     assert shown(BOUGH_DB="")["db.path"] == (str(tmp_path / "near.db"), str(tmp_path / ".bough"))
 
 
@@ -95,6 +97,9 @@ def test_the_store_is_where_the_configuration_says(file: Path, tmp_path: Path, m
     file.write_text('[db]\npath = "kept.db"\n')
     found = Locator(config=str(file)).find()
     assert (found.where, found.source) == (str(file.parent / "kept.db"), f"{file}:2")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
     (tmp_path / ".bough").write_text("near.db")
+    pointers.allow(tmp_path / ".bough", b"near.db")
     assert Locator(config=str(file)).find().where == str(tmp_path / "near.db")
     assert Locator("named.db", str(file)).find().where == "named.db"

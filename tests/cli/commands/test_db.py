@@ -14,10 +14,12 @@ from tests.cli.bough_process import Shell
 def test_path_prints_the_store_and_its_origin(kept: Shell, tmp_path: Path) -> None:
     done = kept("db", "path")
     assert (done.out, done.err) == (f"{kept.db}\n", "(from $BOUGH_DB)\n")
-    assert json.loads(kept("db", "path", "--json").out) == {"path": str(kept.db), "from": "$BOUGH_DB", "exists": True}
+    found = {"path": str(kept.db), "from": "$BOUGH_DB", "exists": True, "passed_over": []}
+    assert json.loads(kept("db", "path", "--json").out) == found
     assert kept("--db", "other.db", "db", "path").out == "other.db\n"
     assert kept("db", "path", "--db", "other.db").out == "other.db\n"
     (tmp_path / ".bough").write_text("near.db\n")
+    assert kept("db", "allow", ".bough").status == 0
     assert kept("db", "path", BOUGH_DB="").out == f"{tmp_path}/near.db\n"
     (tmp_path / ".bough").unlink()
     config = tmp_path / "c.toml"
@@ -27,6 +29,19 @@ def test_path_prints_the_store_and_its_origin(kept: Shell, tmp_path: Path) -> No
     wrong = kept("--config", str(config), "db", "path", BOUGH_DB="")
     assert wrong.status == 10
     assert "path" in wrong.err
+
+
+def test_the_password_of_a_server_is_not_printed(sh: Shell) -> None:
+    for url, shown in (
+        ("postgresql://me:se/s@me@host/chats?namespace=a", "postgresql://me:***@host/chats?namespace=a"),
+        (
+            "postgresql://host/chats?password=sesame&sslmode=require",
+            "postgresql://host/chats?password=***&sslmode=require",
+        ),
+        ("postgres://me@host/chats", "postgres://me@host/chats"),
+    ):
+        assert sh("db", "path", "--db", url).out == f"{shown}\n"
+        assert json.loads(sh("db", "path", "--db", url, "--json").out)["path"] == shown
 
 
 def test_a_sound_store_verifies_and_a_damaged_one_does_not(kept: Shell, ids: dict[str, str]) -> None:

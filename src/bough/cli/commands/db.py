@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 from typing import Any
 
 import click
 
-from bough.cli.locate import Locator
+from bough.cli import pointers
+from bough.cli.locate import Locator, StoreLocation, working_directory
 from bough.cli.options import examples, json_option, store_options
 from bough.cli.output.console import echo, note, print_json, progress
 from bough.cli.output.text import one_line, pluralize
 from bough.engines import connect
-from bough.errors import Corrupt, Invalid, NotFound
+from bough.errors import Corrupt, Invalid, NotFound, Refused
 from bough.locations import is_server_url
 from bough.model import Finding
 from bough.store import Store
+
+HERE = ".bough.db"
+"""The store that `init --here` creates."""
 
 
 @click.group(
@@ -27,11 +32,13 @@ from bough.store import Store
         "bough db backup",
         "bough db backup ~/chats.bak.db",
         "bough db copy chats.db postgresql://localhost/chats",
+        "bough db init --here",
         "bough db init --distributed --db postgresql://coordinator/chats",
+        "bough db allow .bough",
     ),
 )
 def command() -> None:
-    """Maintain the store: init, path, verify, backup, copy, vacuum, migrate."""
+    """Maintain the store: init, allow, path, verify, backup, copy, vacuum, migrate."""
 
 
 def open_existing(locator: Locator) -> Store:
@@ -43,17 +50,81 @@ def open_existing(locator: Locator) -> Store:
 
 
 @command.command()
+@click.option("--here", is_flag=True, help="A store for this directory and all below, named by a .bough file.")
 @click.option("--distributed", is_flag=True, help="Distribute the tables over a Citus cluster, by namespace.")
 @json_option
 @store_options
 @click.pass_obj
-def init(locator: Locator, distributed: bool, as_json: bool) -> None:
+def init(locator: Locator, here: bool, distributed: bool, as_json: bool) -> None:
     """Create the store if it does not exist. Every command that writes does this too."""
-    where = locator.find().where
-    locator.store().close()
-    spread = distribute(where) if distributed else []
+    found = make_pointer(locator) if here else locator.find()
+    connect(found.where).close() if here else locator.store().close()
+    spread = distribute(found.where) if distributed else []
     words = f"The store exists.{f' {len(spread)} tables are distributed over the cluster.' if spread else ''}"
-    report(as_json, {"path": where, "distributed": spread}, words)
+    report(as_json, {"path": found.shown, "distributed": spread}, words)
+
+
+def make_pointer(locator: Locator) -> StoreLocation:
+    """Write a `.bough` file in the working directory; returns its store: that of `--db`, or a file beside it."""
+    pointer, named = Path(working_directory(), pointers.POINTER), locator.db or HERE
+    if is_server_url(named):
+        raise Invalid("--here creates a file. Write the URL into .bough yourself, then `bough db allow .bough`.")
+    content = f"{named}\n".encode()
+    found = StoreLocation(pointers.store_named_by(pointer, content), str(pointer))
+    try:
+        with pointer.open("xb") as file:
+            file.write(content)
+    except FileExistsError:
+        raise Refused(
+            f"{str(pointer)!r} exists and was not changed; `bough db allow {pointers.POINTER}` uses it."
+        ) from None
+    except OSError as error:
+        raise Refused(f"{str(pointer)!r} cannot be written: {error.strerror}.") from None
+    pointers.allow(pointer, content)
+    return found
+
+
+@command.command()
+@click.argument("file", required=False, type=click.Path())
+@click.option("--list", "listed", is_flag=True, help="List the files that are allowed.")
+@click.option("--remove", is_flag=True, help="Take FILE off the list.")
+@json_option
+@click.pass_obj
+def allow(locator: Locator, file: str | None, listed: bool, remove: bool, as_json: bool) -> None:  # noqa: ARG001
+    """Use the store that FILE names, a .bough file that bough did not make here, until it changes.
+
+    Read it first: conversations in its directory and below will go to that store. A directory means the .bough in it.
+    """
+    if listed or file is None:
+        list_allowed(as_json)
+        return
+    pointer = Path(file, pointers.POINTER) if os.path.isdir(file) else Path(file)
+    if remove:
+        known = pointers.forget(pointer)
+        report(as_json, {"file": str(pointer), "removed": known}, "Removed." if known else "It was not on the list.")
+        return
+    content = pointers.read(pointer)
+    named = StoreLocation(pointers.store_named_by(pointer.absolute(), content), str(pointer))
+    pointers.allow(pointer, content)
+    words = f"{os.path.realpath(pointer)} is allowed: it names {named.shown}"
+    report(as_json, {"file": os.path.realpath(pointer), "store": named.shown}, words)
+
+
+def list_allowed(as_json: bool) -> None:
+    """Print the `.bough` files on the list; those that have changed, or are gone, are not used."""
+    states = {file: pointer_state(Path(file)) for file in sorted(pointers.load_allowed())}
+    if as_json:
+        print_json([{"file": file, "state": state} for file, state in states.items()])
+        return
+    for file, state in states.items():
+        echo(f"{one_line(file)}{'' if state == 'allowed' else f' ({state})'}")
+
+
+def pointer_state(pointer: Path) -> str:
+    try:
+        return "allowed" if pointers.is_allowed(pointer, pointers.read(pointer)) else "changed"
+    except NotFound:
+        return "missing"
 
 
 def distribute(where: str) -> list[str]:
@@ -70,13 +141,14 @@ def distribute(where: str) -> list[str]:
 @store_options
 @click.pass_obj
 def path(locator: Locator, as_json: bool) -> None:
-    """Print the location of the store; where it is configured goes to stderr."""
+    """Print the location of the store, without a password; where it is configured goes to stderr."""
     found = locator.find()
     exists = None if found.path is None else found.path.exists()
     if as_json:
-        print_json({"path": found.where, "from": found.source, "exists": exists})
+        passed_over = [str(pointer) for pointer in locator.passed_over]
+        print_json({"path": found.shown, "from": found.source, "exists": exists, "passed_over": passed_over})
         return
-    echo(found.where)
+    echo(found.shown)
     note(f"(from {found.source}{'; does not exist yet' if exists is False else ''})")
 
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from shlex import quote
 from typing import Literal, TypeAlias
 
 import click
@@ -78,6 +79,10 @@ def versions(_: Locator) -> Iterator[Check]:
 
 def store(locator: Locator) -> Iterator[Check]:
     found = locator.find()
+    for pointer in locator.passed_over:
+        yield Check(
+            "pointer", "hint", f"{pointer} was passed over: `bough db allow {quote(str(pointer))}` if it is yours"
+        )
     if found.path is None:
         yield from server(locator)
         return
