@@ -33,8 +33,9 @@ docs: $(READY)
 	$(BIN)/python -m bough.db.postgres.namespaces
 	$(BIN)/cog -r $(DOCS)
 
-bench: $(READY)
-	$(BIN)/python -m bench
+# `make bench PEERS=1` measures other stores of conversations in the same run.
+bench: $(READY) $(if $(PEERS),$(VENV)/.peers)
+	$(BIN)/python -m bench $(if $(PEERS),--peers)
 
 soak: $(READY)
 	$(BIN)/python -m pytest -m soak
@@ -51,4 +52,8 @@ $(INSTALLED): pyproject.toml
 
 $(READY): $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+$(VENV)/.peers: $(READY)
+	$(BIN)/python -m pip install --quiet --editable '.[peers]'
 	touch $@

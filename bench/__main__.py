@@ -15,6 +15,7 @@ from bench import (
     importing,
     imports,
     loading,
+    peers,
     postgres,
     recent,
     searching,
@@ -42,20 +43,27 @@ MEASUREMENTS: dict[str, Measurement] = {
 }
 
 
+PEERS = {"peers": peers.measure}
+"""Measured only when asked for: they need `pip install -e '.[peers]'`, as `make bench PEERS=1` does."""
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument(
-        "names", nargs="*", metavar="NAME", help=f"what to measure: {', '.join(MEASUREMENTS)}; all by default"
+        "names", nargs="*", metavar="NAME", help=f"what to measure: {', '.join(MEASUREMENTS)} (all by default), peers"
     )
     parser.add_argument("--quick", action="store_true", help="small sizes, to test the benchmarks themselves")
+    parser.add_argument("--peers", action="store_true", help="also measure other stores of conversations")
     given = parser.parse_args()
-    if unknown := set(given.names) - set(MEASUREMENTS):
-        parser.error(f"unknown: {', '.join(sorted(unknown))}; choose from {', '.join(MEASUREMENTS)}")
+    known = MEASUREMENTS | PEERS
+    if unknown := set(given.names) - set(known):
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; choose from {', '.join(known)}")
+    names = given.names or [*MEASUREMENTS, *(PEERS if given.peers else ())]
     lines = []
     print(head())
-    for name in given.names or MEASUREMENTS:
+    for name in names:
         with tempfile.TemporaryDirectory(prefix="bough-bench-") as directory:
-            for result in MEASUREMENTS[name](QUICK if given.quick else FULL, Path(directory)):
+            for result in known[name](QUICK if given.quick else FULL, Path(directory)):
                 lines.append(line(result))
                 print(lines[-1], flush=True)
     if not given.quick and not given.names:
