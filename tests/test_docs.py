@@ -80,7 +80,8 @@ def test_the_code_of_the_costs_page_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "printed"), [("documents", "['measure the oak', 'water it'] 2"), ("keeping", "telegram:7 is kept")]
+    ("page", "printed"),
+    [("documents", "['measure the oak', 'water it'] 2"), ("keeping", "Birches 2\nTrue\ntelegram:7 is kept\n")],
 )
 def test_the_code_of_a_page_about_sessions_runs(tmp_path: Path, page: str, printed: str) -> None:
     done = subprocess.run(

@@ -12,7 +12,7 @@ _MODULE_OF = {
         "model.blocks": "Block Media Other Text Thinking ToolCall ToolResult tool_call",
         "model.keys": "cli_key delegate_key discord_key parse_key telegram_key",
         "model.messages": "Message Save assistant system tool_result user",
-        "model.nodes": "Change Document Finding Headline Hit Node Pin SessionInfo Size TrashEntry TurnInfo",
+        "model.nodes": "Change Document Finding Headline Hit Node Pin SessionInfo Size TrashEntry TurnInfo Undoable",
         "model.tree": "Tree",
         "model.usage": "ReplyInfo Totals Usage",
         "model.values": "asdict replace",

@@ -145,6 +145,9 @@ from bough.model.nodes import (
 from bough.model.nodes import (
     TurnInfo as TurnInfo,
 )
+from bough.model.nodes import (
+    Undoable as Undoable,
+)
 from bough.model.tree import (
     Tree as Tree,
 )

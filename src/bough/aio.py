@@ -189,6 +189,8 @@ class AsyncStore(_Facade):
     list_replies = stream(Store.list_replies)
     list_names = stream(Store.list_names)
     content = stream(Store.content, at_once=1)
+    undoable = hop(Store.undoable)
+    undo = hop(Store.undo)
     cursor = hop(Store.cursor)
     changes = hop(Store.changes)
 
@@ -254,6 +256,8 @@ class AsyncSession(_Facade):
     rewind = hop(Session.rewind)
     pop = hop(Session.pop)
     clear = hop(Session.clear)
+    undoable = hop(Session.undoable)
+    undo = hop(Session.undo)
     compact = hop(Session.compact)
     document = hop(Session.document)
     documents = hop(Session.documents)

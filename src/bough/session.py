@@ -18,6 +18,8 @@ from bough.model import (
     Status,
     Totals,
     TurnInfo,
+    Undoable,
+    UndoVerb,
     Usage,
     ids,
     keys,
@@ -26,7 +28,7 @@ from bough.model import (
 from bough.model.arguments import at_least
 from bough.model.times import micros, span
 from bough.model.values import UNSET, Unset, value
-from bough.storage import changes, documents, leases, lookup, pins, sessions, turns
+from bough.storage import changes, documents, journal, leases, lookup, pins, sessions, turns
 from bough.storage.leases import LEASE, new_owner, register, unregister
 from bough.storage.messages import insert
 from bough.storage.replies import ReplyDetails, attribute
@@ -312,6 +314,7 @@ class Session:
             add_reply(db, saved.last, None, session.n, reply, now)
             turns.move_head(db, session.n, saved.last)
             changes.add(db, "compacted", now, session.n, saved.last)
+            journal.add(db, "compact", now, session=session.n, before=head, after=saved.last)
             return saved.ids[0]
 
         return self.store.write(add)
@@ -335,7 +338,7 @@ class Session:
         The dialog that it leaves stays, as a branch: `branches` lists it, and `move` returns to it. Raises `NotFound`,
         and `Busy` while a turn is open.
         """
-        return self._move(lambda _: None if to is None else lookup.number(self.store.db, to))
+        return self._move("move", lambda _: None if to is None else lookup.number(self.store.db, to))
 
     def rewind(self, to: str | Unset | None = UNSET, *, turns: int = 1) -> str | None:
         """Moves the head back by whole turns, or to a message on the path, or before the first one (`to=None`).
@@ -344,8 +347,8 @@ class Session:
         `Invalid` for more turns than there are, and `Busy` while a turn is open.
         """
         if isinstance(to, Unset):
-            return self._move(lambda head: self._turns_ago(head, turns))
-        return self._move(lambda head: None if to is None else self._on_the_path(head, to))
+            return self._move("rewind", lambda head: self._turns_ago(head, turns))
+        return self._move("rewind", lambda head: None if to is None else self._on_the_path(head, to))
 
     def pop(self) -> Node | None:
         """Takes the last message off the dialog: the head moves to its parent. The message; None if there is none.
@@ -358,8 +361,7 @@ class Session:
             header = lookup.header(self.store.db, session.head)
             if header is None:
                 return None
-            turns.move_head(self.store.db, session.n, header.parent)
-            changes.add(self.store.db, "moved", now, session.n, header.parent)
+            self._stand(session, header.parent, "pop", now)
             return lookup.id_of(self.store.db, header.n)
 
         id = self.store.write(work)
@@ -395,6 +397,18 @@ class Session:
         label = keys.subagent_label(agent, run_id)
         return Session(self.store, key, label, None if caller is None else (caller, call_id))
 
+    def undoable(self, limit: int = 20) -> list[Undoable]:
+        """What `undo` could take back of this session, the newest first; as `Store.undoable`."""
+        at_least("limit", limit, 0)
+        db = self.store.db
+        with db.reading():
+            return journal.entries(db, leases.session_state(db, self.key).n, limit)
+
+    def undo(self, cursor: int | None = None) -> Undoable | None:
+        """Takes back the newest move, title, label or deletion of this session, or one of them; as `Store.undo`."""
+        db = self.store.db
+        return self.store.write(lambda now: journal.undo(db, leases.session_state(db, self.key).n, cursor, now))
+
     # Documents ------------------------------------------------------------------------------------------------------
 
     def document(self, name: str) -> Document:
@@ -420,15 +434,20 @@ class Session:
 
     # Inside ---------------------------------------------------------------------------------------------------------
 
-    def _move(self, place: Callable[[int | None], int | None]) -> str | None:
+    def _move(self, verb: UndoVerb, place: Callable[[int | None], int | None]) -> str | None:
         def move(now: int) -> str | None:
             session = leases.unleased(self.store.db, self.key, now)
             target = place(session.head)
-            turns.move_head(self.store.db, session.n, target)
-            changes.add(self.store.db, "moved", now, session.n, target)
+            self._stand(session, target, verb, now)
             return lookup.id_of(self.store.db, target)
 
         return self.store.write(move)
+
+    def _stand(self, session: leases.SessionState, target: int | None, verb: UndoVerb, now: int) -> None:
+        turns.move_head(self.store.db, session.n, target)
+        changes.add(self.store.db, "moved", now, session.n, target)
+        if target != session.head:
+            journal.add(self.store.db, verb, now, session=session.n, before=session.head, after=target)
 
     def _on_the_path(self, head: int | None, to: str) -> int:
         number = lookup.number(self.store.db, to)

@@ -32,6 +32,7 @@ from bough.model import (
     Totals,
     TrashEntry,
     TurnInfo,
+    Undoable,
 )
 from bough.model.arguments import at_least, one_of
 from bough.model.ids import AFTER_ALL, check_id, names
@@ -41,7 +42,7 @@ from bough.model.times import micros, span
 from bough.model.tree import Tree, grow
 from bough.model.values import replace
 from bough.session import Session
-from bough.storage import changes, leases, lookup, outline, pins, replies, search, sessions, trash
+from bough.storage import changes, journal, leases, lookup, outline, pins, replies, search, sessions, trash
 from bough.storage.changes import AfterCommit, Follower, Observed, report
 from bough.storage.messages import BeforeSave, Entry, Saved, admit, insert, prepare
 
@@ -161,7 +162,10 @@ class Store:
                 )
             for n in tops:
                 changes.add(self.db, "deleted", now, None, n)
-            trash.delete(self.db, sorted(found), now, f"messages {names(ids)}", keep)
+            owner = lookup.session_of(self.db, tops)
+            entry = trash.delete(self.db, sorted(found), now, f"messages {names(ids)}", keep)
+            if entry is not None:
+                journal.add(self.db, "delete", now, session=owner, after=f"messages {names(ids)}", trash=entry)
 
         self.write(work)
 
@@ -225,9 +229,13 @@ class Store:
         """Puts a label on a message, or takes it off with None. Raises `NotFound`."""
 
         def work(now: int) -> None:
-            number = lookup.number(self.db, id)
-            self.db.run("set_label", column(text), number)
+            number, label = lookup.number(self.db, id), column(text)
+            (before,) = self.db.row("label_of", number) or (None,)
+            self.db.run("set_label", label, number)
             changes.add(self.db, "labelled", now, None, number)
+            if label != before:
+                owner = lookup.session_of(self.db, [number])
+                journal.add(self.db, "label", now, session=owner, message=number, before=before, after=label)
 
         self.write(work)
 
@@ -630,6 +638,22 @@ class Store:
     def backup(self, target: StrPath) -> None:
         """Writes a consistent copy to a new file, while others go on writing. Raises `Refused` if the file exists."""
         self.db.backup(target)
+
+    # Undoing --------------------------------------------------------------------------------------------------------
+
+    def undoable(self, limit: int = 20) -> list[Undoable]:
+        """What `undo` could take back, the newest first, each with a sentence. Raises `Invalid` for a bad `limit`."""
+        at_least("limit", limit, 0)
+        with self.db.reading():
+            return journal.entries(self.db, None, limit)
+
+    def undo(self, cursor: int | None = None) -> Undoable | None:
+        """Takes back the newest move, deletion, title or label, or the one with this number; None if there is none.
+
+        Raises `Refused`, and changes nothing, if something that was done since would be lost, or was purged; `NotFound`
+        for a number that is not in `undoable`; and `Busy` while a turn is open there.
+        """
+        return self.write(lambda now: journal.undo(self.db, None, cursor, now))
 
     # Changes --------------------------------------------------------------------------------------------------------
 

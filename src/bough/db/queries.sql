@@ -637,6 +637,9 @@ SELECT n, last FROM turns WHERE last IN (SELECT value FROM json_each(?))
 -- name: external_rows
 SELECT {external_columns} FROM external_ids WHERE message IN (SELECT value FROM json_each(?))
 
+-- name: external_rows_of_session
+SELECT {external_columns} FROM external_ids WHERE session = ? ORDER BY kind, value
+
 -- name: session_row
 SELECT {session_columns} FROM sessions WHERE n = ?
 
@@ -865,6 +868,32 @@ SELECT (SELECT min(n) FROM changes), (SELECT max(n) FROM changes)
 
 -- name: prune_changes
 DELETE FROM changes WHERE n <= (SELECT max(n) FROM changes) - ?
+
+-- Undoing ------------------------------------------------------------------------------------------------------------
+
+-- name: journal
+SELECT {journal_columns} FROM journal WHERE (session = ?1 OR ?1 IS NULL) AND (n = ?2 OR ?2 IS NULL)
+ORDER BY n DESC LIMIT ?3
+
+-- name: insert_journal
+-- Under the number of the newest change.
+INSERT INTO journal (n, at, verb, session, message, before, after, trash)
+SELECT max(n), ?, ?, ?, ?, ?, ?, ? FROM changes
+
+-- name: delete_journal
+DELETE FROM journal WHERE n = ?
+
+-- name: delete_journal_of_trash
+DELETE FROM journal WHERE trash = ?
+
+-- name: prune_journal
+DELETE FROM journal WHERE n <= (SELECT max(n) FROM changes) - ?
+
+-- name: set_title
+UPDATE sessions SET title = ? WHERE n = ?
+
+-- name: label_of
+SELECT label FROM messages WHERE n = ?
 
 -- Documents ----------------------------------------------------------------------------------------------------------
 

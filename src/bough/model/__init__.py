@@ -32,6 +32,8 @@ from bough.model.nodes import (
     Status,
     TrashEntry,
     TurnInfo,
+    Undoable,
+    UndoVerb,
 )
 from bough.model.usage import ReplyInfo, Totals, Usage
 
@@ -68,6 +70,8 @@ __all__ = [
     "Totals",
     "TrashEntry",
     "TurnInfo",
+    "UndoVerb",
+    "Undoable",
     "Usage",
     "assistant",
     "blocks_of",

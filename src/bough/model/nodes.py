@@ -41,6 +41,9 @@ ChangeKind: TypeAlias = Literal[
 ]
 """What a change did. Later versions may add kinds."""
 
+UndoVerb: TypeAlias = Literal["move", "rewind", "pop", "compact", "new", "clear", "delete", "title", "label"]
+"""What can be undone."""
+
 Status: TypeAlias = Literal["running", "complete", "stopped", "interrupted", "failed"]
 
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -293,6 +296,23 @@ class Change:
     message_id: str | None
     at: int
     """Microseconds since 1970, UTC."""
+
+
+@value
+class Undoable:
+    """Something that was done and can be undone, unless what was done since would be lost."""
+
+    cursor: int
+    """The number of its change: `undo(cursor)` undoes this one."""
+    verb: UndoVerb
+    session: str | None
+    """The key of the session; None for a deleted one, and for messages that no session added."""
+    message_id: str | None
+    """The message that was labelled, or the one where the session stood before."""
+    at: int
+    """Microseconds since 1970, UTC."""
+    text: str
+    """What was done, as a sentence."""
 
 
 @value

@@ -110,6 +110,12 @@ def session_number(db: Database, key: str) -> int | None:
     return _number_in(db.row("session_number", key))
 
 
+def session_of(db: Database, messages: Iterable[int]) -> int | None:
+    """The number of the session whose turn added the first of these messages that a turn added; None if none did."""
+    rows = db.rows("sessions_of_messages", json_list(messages))
+    return min(rows)[1] if rows else None
+
+
 def check_session(db: Database, key: str | None) -> None:
     """Raises `NotFound` if there is no session with this key; None is any session."""
     if key is not None and session_number(db, key) is None:

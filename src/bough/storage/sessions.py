@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from bough.codec import column, json_list, json_text, session_infos
 from bough.db import Database, Value
+from bough.db.rows import SessionRow
 from bough.errors import Conflict
 from bough.model import Json, SessionInfo, ids, keys
-from bough.model.values import Unset, replace, value
-from bough.storage import changes, leases, lookup, pins, trash
+from bough.model.values import UNSET, Unset, replace, value
+from bough.storage import changes, journal, leases, lookup, pins, trash
 
 NEVER = -(2**62)
 
@@ -50,19 +51,21 @@ def make_or_update(db: Database, key: str, given: Description, now: int) -> int:
         return insert(db, key, given, now, parent=parent)
     given = replace(given, directory=None)
     if not given.is_empty:
-        db.run("update_session", *given.columns, number)
-        changes.add(db, "updated", now, number)
+        update(db, key, given, UNSET, now)
     return number
 
 
 def update(db: Database, key: str, given: Description, extra: Json | Unset, now: int) -> None:
     """Updates a session with the given metadata; `extra=None` clears it. Raises `NotFound`."""
     number = leases.session_state(db, key).n
+    before = None if given.title is None else trash.session_row(db, number)
     if not given.is_empty:
         db.run("update_session", *given.columns, number)
     if not isinstance(extra, Unset):
         db.run("set_extra", json_text(extra), number)
     changes.add(db, "updated", now, number)
+    if before is not None and before.title != (title := column(given.title)):
+        journal.add(db, "title", now, session=number, before=before.title, after=title)
 
 
 def expire(db: Database, key: str, at: int | None, after: int | None, now: int) -> None:
@@ -120,7 +123,9 @@ def delete(db: Database, key: str, now: int, keep: bool) -> None:
         leases.unleased(db, member.key, now)
         changes.add(db, "deleted", now, member.n)
     doomed = reached_only_by(db, members)
-    trash.delete(db, doomed, now, f"session {key}", keep, [member.n for member in members])
+    entry = trash.delete(db, doomed, now, f"session {key}", keep, [member.n for member in members])
+    if entry is not None:
+        journal.add(db, "delete", now, session=members[0].n, after=f"session {key!r}", trash=entry)
 
 
 def clear(db: Database, key: str, now: int) -> None:
@@ -129,7 +134,9 @@ def clear(db: Database, key: str, now: int) -> None:
     doomed = reached_only_by(db, [session])
     if doomed or session.head is not None:
         changes.add(db, "cleared", now, session.n)
-    trash.delete(db, doomed, now, f"clear {key}", emptied=session.n)
+    entry = trash.delete(db, doomed, now, f"clear {key}", emptied=session.n)
+    if entry is not None:
+        journal.add(db, "clear", now, session=session.n, trash=entry)
 
 
 def new(db: Database, key: str, title: str | None, now: int) -> str | None:
@@ -143,8 +150,9 @@ def new(db: Database, key: str, title: str | None, now: int) -> str | None:
     db.run("advance_head", None, now, session.n)
     db.run("use_session", now, session.n)  # before its former place is free for the other one
     _date(db, archived, before)
-    _keep_as(db, archived, session.n)
+    kept = _keep_as(db, archived, session.n)
     changes.add(db, "moved", now, session.n)
+    journal.add(db, "new", now, session=session.n, before=kept.n, after=journal.new_state(db, kept))
     return archived
 
 
@@ -155,12 +163,15 @@ def _date(db: Database, key: str, origin: SessionInfo) -> None:
     trash.place(db, number, origin.cursor)
 
 
-def _keep_as(db: Database, key: str, origin: int) -> None:
-    """Gives a session the pin and the expiry of another one."""
+def _keep_as(db: Database, key: str, origin: int) -> SessionRow:
+    """Gives a session the pin and the expiry of another one; its row."""
     number, row = leases.session_state(db, key).n, trash.session_row(db, origin)
     assert row is not None
     db.run("pin_session", row.pinned_at, number)
     db.run("set_expiry", row.expires_at, row.expires_after, number)
+    kept = trash.session_row(db, number)
+    assert kept is not None
+    return kept
 
 
 def delegate(db: Database, parent: str, child: str, agent: str, message: str | None, now: int) -> None:

@@ -36,7 +36,7 @@ SESSION = "session "
 def delete(
     db: Database, doomed: list[int], now: int, reason: str,
     keep: bool = True, sessions: Iterable[int] = (), emptied: int | None = None,
-) -> None:  # fmt: skip
+) -> str | None:  # fmt: skip
     """Removes these messages, which no survivor may follow, and these sessions; `emptied` loses its head.
 
     What is removed becomes an entry of the trash if `keep`. Raises `Refused` when a turn is being written there.
@@ -47,7 +47,7 @@ def delete(
     moved = _move_heads(db, set(doomed), {session.n for session in removed}, emptied, now)
     cut = _cut_turns(db, set(doomed))
     if not (doomed or removed or moved):
-        return
+        return None
     deleted = Deleted(
         [MessageRow(*row) for row in db.rows("message_rows", everything)],
         [BlockRow(*row) for row in db.rows("block_rows", everything)],
@@ -60,10 +60,7 @@ def delete(
         [PinRow(*row) for row in db.rows("pin_rows", everything)],
     )  # fmt: skip
     for session in removed:
-        db.run("delete_documents", session.n)
-        db.run("delete_session", session.n)
-        db.run("keep_session_numbers", session.n)
-        db.run("keep_activity", session.activity)
+        remove_session(db, session)
     db.run_many("delete_directory", [(directory.path,) for directory in deleted.directories])
     search.unindex(db, doomed)
     for statement in (
@@ -74,9 +71,9 @@ def delete(
     if doomed:
         db.run("keep_numbers", doomed[-1])
     if keep:
-        _keep(db, deleted, now, reason)
-    else:
-        blobs.release(db, deleted.blobs)
+        return _keep(db, deleted, now, reason)
+    blobs.release(db, deleted.blobs)
+    return None
 
 
 def entries(db: Database) -> list[TrashEntry]:
@@ -133,7 +130,7 @@ def restore(db: Database, name: str, now: int) -> list[str]:
     for move in deleted.moved:
         _move_back(db, move, now)
     search.reindex(db, [message.n for message in deleted.messages])
-    db.run("delete_trash", entry.n)
+    _remove_entry(db, entry)
     return [message.id for message in deleted.messages]
 
 
@@ -151,7 +148,12 @@ def forget(db: Database, entry: TrashContent) -> None:
     """Removes one entry for good."""
     with suppress(Corrupt):  # then nobody can tell which blobs it held: verify() counts them again
         blobs.release(db, unpack(entry.payload).blobs)
+    _remove_entry(db, entry)
+
+
+def _remove_entry(db: Database, entry: TrashContent) -> None:
     db.run("delete_trash", entry.n)
+    db.run("delete_journal_of_trash", entry.id)
 
 
 def add_entry(
@@ -167,6 +169,14 @@ def place(db: Database, session: int, activity: int) -> None:
     """Puts a session at a place in the order of last use: at the first free one from `activity` on."""
     (free,) = db.row("free_activity", activity, session) or (activity,)
     db.run("place_session", free, session)
+
+
+def remove_session(db: Database, session: SessionRow) -> None:
+    """Removes a session and its documents; its number and its place are not given to another one."""
+    db.run("delete_documents", session.n)
+    db.run("delete_session", session.n)
+    db.run("keep_session_numbers", session.n)
+    db.run("keep_activity", session.activity)
 
 
 def session_row(db: Database, n: int) -> SessionRow | None:
@@ -211,11 +221,12 @@ def _cut_turns(db: Database, doomed: Collection[int]) -> list[CutTurn]:
     return cut
 
 
-def _keep(db: Database, deleted: Deleted, now: int, reason: str) -> None:
+def _keep(db: Database, deleted: Deleted, now: int, reason: str) -> str:
     (id_,) = ids.mint_free(1, lambda wanted: taken(db, wanted))
     messages = [message.id for message in deleted.messages]
     sessions = [SESSION + session.key for session in deleted.sessions]
     add_entry(db, id_, now, column(reason), deleted, [id_, *messages, *sessions])
+    return id_
 
 
 def _without_used_key(db: Database, turn: TurnRow) -> TurnRow:

@@ -1273,6 +1273,12 @@ SELECT kind, value, message, session
 FROM (SELECT * FROM bough.external_ids WHERE namespace = $1) external_ids
 WHERE message IN (SELECT value FROM unnest(CAST($2 AS bigint[])) wanted (value))
 
+-- name: external_rows_of_session
+SELECT kind, value, message, session
+FROM (SELECT * FROM bough.external_ids WHERE namespace = $1) external_ids
+WHERE session = $2
+ORDER BY kind, value
+
 -- name: session_row
 SELECT n, key, channel, channel_id, directory, head, revision, activity, parent, parent_message, forked_from, title,
     agent, model, lease_turn, lease_owner, lease_until, extra, created_at, updated_at, pinned_at, expires_at,
@@ -1695,6 +1701,35 @@ DELETE
 FROM bough.changes AS changes
 WHERE changes.namespace = $1 AND (n <= (SELECT max(n) FROM (SELECT * FROM bough.changes WHERE namespace = $1) changes) -
     $2)
+
+-- name: journal
+SELECT n, at, verb, session, message, before, after, trash
+FROM (SELECT * FROM bough.journal WHERE namespace = $1) journal
+WHERE (session = $2 OR $2 IS NULL) AND (n = $3 OR $3 IS NULL)
+ORDER BY n DESC LIMIT $4
+
+-- name: insert_journal
+INSERT INTO bough.journal (namespace, n, at, verb, session, message, before, after, trash)
+SELECT $1, max(n), $2, $3, $4, $5, $6, $7, $8
+FROM (SELECT * FROM bough.changes WHERE namespace = $1) changes
+
+-- name: delete_journal
+DELETE FROM bough.journal AS journal WHERE journal.namespace = $1 AND (n = $2)
+
+-- name: delete_journal_of_trash
+DELETE FROM bough.journal AS journal WHERE journal.namespace = $1 AND (trash = $2)
+
+-- name: prune_journal
+DELETE
+FROM bough.journal AS journal
+WHERE journal.namespace = $1 AND (n <= (SELECT max(n) FROM (SELECT * FROM bough.changes WHERE namespace = $1) changes) -
+    $2)
+
+-- name: set_title
+UPDATE bough.sessions AS sessions SET title = $2 WHERE sessions.namespace = $1 AND (n = $3)
+
+-- name: label_of
+SELECT label FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages WHERE n = $2
 
 -- name: document
 SELECT name, revision, json, bytes, updated_at
