@@ -31,6 +31,7 @@ LAYERS = [
     {"aio"},
     {"exporters", "importers", "providers"},
     {"agent"},
+    {"runtime"},
     {"__main__", "cli"},
 ]
 """Each package or top-level module may import those of its own layer and of the layers above."""

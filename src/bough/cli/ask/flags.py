@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bough.cli.ask.agent import AgentOptions
 from bough.cli.ask.choose import Target, read_continue
 from bough.cli.options import MESSAGE, MESSAGE_OR_SESSION, SESSION, locator_of, store_options
 from bough.errors import BoughError
 from bough.model.values import value
+from bough.runtime.settings import AgentOptions
 
 if TYPE_CHECKING:
     from bough.store import Store

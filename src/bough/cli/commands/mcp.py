@@ -6,11 +6,11 @@ import sys
 
 import click
 
-from bough.cli.ask.agent import AgentOptions
-from bough.cli.ask.runtime import Runtime
+from bough.cli.ask.runtime import agents_of
 from bough.cli.locate import Locator
 from bough.cli.options import store_options
 from bough.cli.registry import Commands
+from bough.runtime.settings import AgentOptions
 
 
 @click.command()
@@ -31,7 +31,7 @@ def agent(locator: Locator, name: str, model: str | None) -> None:
 
     if sys.stdin.isatty():
         console.note("Waiting for an MCP client on stdin. Ctrl+D stops; to ask the agent directly, use `bough run -a`.")
-    with locator.store() as store, Runtime(locator) as runtime, interruptible():
+    with locator.store() as store, agents_of(locator) as runtime, interruptible():
         # An agent may be a tool of itself: copies that started their servers at once would start without end.
         served = runtime.agent(AgentOptions(model=model, agent=name), start_servers=False)
         serve(served, store)

@@ -74,12 +74,12 @@ class RunInput:
 def run_stored(locator: Locator, run_input: RunInput, flags: Flags) -> int:
     """Ask in a session of the store."""
     from bough.cli.ask.attach import question
-    from bough.cli.ask.runtime import Runtime
+    from bough.cli.ask.runtime import agents_of
     from bough.cli.output.live import RunPrinter, unfinished_line
 
     # A store without a file has nothing to continue: it is opened in memory, and no file is made for the error.
     opened = locator.existing() if flags.is_continuing else locator.store()
-    with opened as store, Runtime(locator) as runtime:
+    with opened as store, agents_of(locator) as runtime:
         target, words = flags.target(store, run_input.words)
         parts = question(words, run_input.files, run_input.stdin)
         plan = plan_conversation(store, target, working_directory(), bool(parts))
@@ -99,10 +99,10 @@ def run_incognito(locator: Locator, run_input: RunInput, flags: Flags) -> int:
     """Ask in a session in memory. A conversation that is continued is copied there."""
     import bough
     from bough.cli.ask.attach import question
-    from bough.cli.ask.runtime import Runtime
+    from bough.cli.ask.runtime import agents_of
     from bough.cli.output.live import RunPrinter
 
-    with bough.connect(":memory:") as memory, Runtime(Locator(":memory:", locator.config)) as runtime:
+    with bough.connect(":memory:") as memory, agents_of(Locator(":memory:", locator.config)) as runtime:
         session, words = memory.session("incognito"), list(run_input.words)
         if flags.names_conversation:
             with locator.existing() as store:

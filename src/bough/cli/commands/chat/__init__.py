@@ -52,12 +52,12 @@ def copy_dialog(locator: Locator, memory: Store, words: tuple[str, ...], flags: 
 def chat(locator: Locator, store: Store, words: tuple[str, ...], files: tuple[str, ...], flags: Flags) -> int:
     """Run a chat until its input ends; return the exit status."""
     from bough.cli.ask.choose import Target
-    from bough.cli.ask.runtime import Runtime
+    from bough.cli.ask.runtime import agents_of
     from bough.cli.commands.chat.input import reader
     from bough.cli.commands.chat.loop import ChatLoop
 
     target, left = (Target(), list(words)) if flags.incognito else flags.target(store, words)
     choice = carry_out(store, plan_conversation(store, target, working_directory()))
-    with Runtime(locator) as runtime, ChatLoop(store, runtime, locator.settings(), choice.session, flags) as loop:
+    with agents_of(locator) as runtime, ChatLoop(store, runtime, locator.settings(), choice.session, flags) as loop:
         loop.files = list(files)
         return loop.run(reader(loop), " ".join(left))

@@ -19,10 +19,10 @@ from bough.model.values import replace
 
 if TYPE_CHECKING:
     from bough.agent import Agent, Outcome
-    from bough.cli.ask.agent import AgentOptions
     from bough.cli.ask.flags import Flags
-    from bough.cli.ask.runtime import Runtime
     from bough.config import Config
+    from bough.runtime.agents import Runtime
+    from bough.runtime.settings import AgentOptions
     from bough.session import Session
     from bough.store import Store
 
