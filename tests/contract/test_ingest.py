@@ -267,12 +267,10 @@ def test_skipped_items_are_reported_and_kept_on_the_session(store: Store) -> Non
     assert info.extra["imported"]["skipped"][0] == {"place": "file:7", "reason": "no JSON", "raw": '{"torn'}
 
 
-def test_of_two_messages_with_one_id_the_second_is_reported(store: Store) -> None:
+def test_of_two_messages_with_one_id_both_are_kept_and_the_second_is_named(store: Store) -> None:
     items = [*chain(*FOUR), imported("m1", user("one, but not the same"), "m4"), *chain(*FOUR)]
     result = store.bring_in(conversation(items))
-    assert (result.added, result.known) == (4, 5)
-    assert [one.place for one in result.skipped] == ["m1"]
-    assert texts(store, "elsewhere-app:c1") == ["one", "two", "three", "four"]
+    assert (result.added, result.known, result.skipped, len(result.notes)) == (5, 4, (), 1)
     assert store.verify() == []
 
 
@@ -354,3 +352,59 @@ def test_hostile_names_and_texts_survive(store: Store) -> None:
     assert result.added == 1
     assert store.bring_in(Conversation("elsewhere-app", odd, [item], title=odd)).known == 1
     assert store.session(result.session or "").path()[0].message.text == odd
+
+
+def test_a_message_without_a_time_gets_the_nearest_known_one_and_never_the_present(store: Store) -> None:
+    items = [
+        imported("m1", user("hidden"), created_at=None),
+        imported("m2", user("asked"), "m1"),
+        imported("m3", assistant("an answer"), "m2", created_at=None),
+        imported("m4", assistant("another"), "m2"),
+    ]
+    store.bring_in(conversation(items, head="m4"))
+    times = {node.message.text: node.created_at for node in store.list_messages()}
+    asked = T0 + 2_000_000
+    assert times == {"hidden": asked - 1, "asked": asked, "an answer": asked + 1, "another": T0 + 4_000_000}
+    assert all(turn.started_at <= T0 + 4_000_000 for turn in store.turns())
+    later = imported("m5", user("more"), "m4", created_at=None)
+    store.bring_in(conversation([*items, later], head="m4"))
+    assert next(iter(store.list_messages())).created_at == T0 + 4_000_001
+
+
+def test_a_conversation_without_any_time_of_a_message_has_its_own_time(store: Store) -> None:
+    items = [imported("m1", user("one"), created_at=None), imported("m2", assistant("two"), "m1", created_at=None)]
+    store.bring_in(conversation(items, updated_at=T0))
+    assert [node.created_at for node in store.list_messages(ascending=True)] == [T0, T0 + 1]
+
+
+def test_the_same_id_with_other_words_is_another_message(store: Store) -> None:
+    items = [
+        imported("m1", user("one")),
+        imported("m2", assistant("two"), "m1"),
+        imported("m2", assistant("other words"), "m1"),
+        imported("m3", user("after the other"), "m2"),
+        imported("m2", assistant("two"), "m1"),
+        imported("m4", user("after the first"), "m2"),
+    ]
+    result = store.bring_in(conversation(items, head="m2"))
+    assert (result.added, result.skipped, len(result.notes)) == (5, (), 1)
+    assert "'m2'" in result.notes[0]
+    nodes = {node.message.text: node for node in store.list_messages()}
+    above = {
+        text: node.parent_id and store.get_messages([node.parent_id])[0].message.text for text, node in nodes.items()
+    }
+    assert above == {
+        "one": None, "two": "one", "other words": "one", "after the other": "other words", "after the first": "two",
+    }  # fmt: skip
+    again = store.bring_in(conversation(items, head="m2"))
+    assert (again.status, again.added, again.notes) == ("known", 0, ())
+
+
+def test_words_that_were_changed_under_an_id_are_kept_beside_the_former_ones(store: Store) -> None:
+    store.bring_in(conversation(chain(*FOUR)))
+    changed = [*chain(*FOUR[:3]), imported("m4", assistant("something else"), "m3")]
+    result = store.bring_in(conversation(changed))
+    assert (result.status, result.added, len(result.notes)) == ("grown", 1, 1)
+    assert {"four", "something else"} <= {node.message.text for node in store.list_messages()}
+    assert store.bring_in(conversation(changed)).added == 0
+    assert store.verify() == []

@@ -10,7 +10,8 @@ import pytest
 from bough import Media, Store
 from bough.importers import get
 from bough.model.imported import Conversation
-from tests.importers.helpers import import_sample, sample
+from tests.importers.helpers import import_path, import_sample, sample
+from tests.importers.samples.amazon_q import said, saved, state
 
 
 def test_amazon_q_prefers_what_was_really_called_and_keeps_pictures(store: Store, tmp_path: Path) -> None:
@@ -43,3 +44,10 @@ def test_amazon_q_never_reads_the_secrets_beside_it(tmp_path: Path, monkeypatch:
     assert [list(found.items) for found in get("amazon-q").read(path) if isinstance(found, Conversation)]
     assert any("conversations" in statement for statement in statements)
     assert not any("auth_kv" in statement or '"state"' in statement for statement in statements)
+
+
+def test_two_replies_with_one_id_are_both_kept(store: Store, tmp_path: Path) -> None:
+    first, second = said(1, "one?", "One."), said(1, "two?", "Two.")
+    import_path(store, saved(state([first, second]))(tmp_path))
+    assert [node.message.text for node in store.list_messages(ascending=True)] == ["one?", "One.", "two?", "Two."]
+    assert len(store.path(store.sessions()[0].head_id or "")) == 4

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from bough import Store
 from bough.model import Media, Other, Thinking
-from tests.importers.helpers import ReadConversation, read_path
+from tests.importers.helpers import ReadConversation, import_path, read_path
 from tests.importers.sample import FILES
 from tests.importers.samples.chatgpt import CONVERSATION, zipped
 
@@ -100,3 +101,43 @@ def test_what_is_as_always_is_not_kept_beside_a_message(garden: ReadConversation
     assert garden.messages[node(11)].message.envelope["chatgpt"]["metadata"] == {
         "finish_details": {"type": "interrupted"}
     }
+
+
+def export(place: Path, *messages: dict[str, object]) -> Path:
+    """An export with one conversation, a path of these messages."""
+    mapping: dict[str, object] = {"r": {"id": "r", "message": None, "parent": None, "children": []}}
+    above = "r"
+    for number, message in enumerate(messages):
+        mapping[node(number)] = {"id": node(number), "parent": above, "children": [], "message": message}
+        above = node(number)
+    told = {"id": "c", "title": "t", "create_time": 1.7e9, "mapping": mapping, "current_node": above}
+    path = place / "conversations.json"
+    path.write_text(json.dumps([told]))
+    return path
+
+
+def said(role: str, text: str, time: float | None, **metadata: object) -> dict[str, object]:
+    content = {"content_type": "text", "parts": [text]}
+    return {"author": {"role": role}, "create_time": time, "content": content, "metadata": metadata}
+
+
+def test_custom_instructions_without_a_time_leave_the_other_times_as_they_are(store: Store, tmp_path: Path) -> None:
+    hidden = said("user", "", None)
+    hidden["content"] = {"content_type": "user_editable_context", "user_profile": "P", "user_instructions": "I"}
+    path = export(tmp_path, hidden, said("user", "How old?", 1.7e9 + 1), said("assistant", "210 years.", 1.7e9 + 50))
+    import_path(store, path)
+    times = [node.created_at - 1_700_000_000_000_000 for node in store.list_messages(ascending=True)]
+    assert times == [999_999, 1_000_000, 50_000_000]
+
+
+def test_an_attachment_whose_id_is_a_uuid_is_kept_and_so_is_a_message_of_nothing_else(tmp_path: Path) -> None:
+    id = "2a96f881-0000-4000-8000-000000000001"
+    shown = {"content_type": "image_asset_pointer", "asset_pointer": f"sediment://{id}"}
+    only, both = (said("user", "", 1.7e9, attachments=[{"id": id, "name": "data.csv"}]) for _ in range(2))
+    both["content"] = {"content_type": "multimodal_text", "parts": [shown, "look"]}
+    (tmp_path / f"{id}-data.csv").write_bytes(b"a,b")
+    found = read_path(export(tmp_path, only, both).parent)["c"].messages
+    (media,) = found[node(0)].message.blocks
+    assert isinstance(media, Media)
+    assert (media.name, media.data) == ("data.csv", b"a,b")
+    assert [type(block).__name__ for block in found[node(1)].message.blocks] == ["Media", "Text"]

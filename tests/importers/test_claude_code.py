@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 import bough
+from bough import Store
 from bough.importers import get
 from bough.model import Media, Other, Text, Thinking, ToolCall, Usage
-from tests.importers.helpers import ReadConversation, read_path
+from tests.importers.helpers import ReadConversation, import_path, read_path
 from tests.importers.sample import FILES
 from tests.importers.samples.claude_code import FORK, PROJECT, REMAPPED, SESSION
 
@@ -214,3 +215,31 @@ def test_places_follow_the_programs_own_variable(tmp_path: Path, monkeypatch: py
     assert get("claude-code").default_paths() == []
     (tmp_path / "projects").mkdir()
     assert get("claude-code").default_paths() == [tmp_path / "projects"]
+
+
+def test_a_reply_with_results_between_its_lines_has_its_final_tokens(store: Store, tmp_path: Path) -> None:
+    def reply(uuid: str, parent: str, id: str, block: object, tokens: int) -> dict[str, object]:
+        usage = {"input_tokens": 5, "output_tokens": tokens}
+        message = {"id": id, "role": "assistant", "model": "m", "content": [block], "usage": usage}
+        return {"type": "assistant", "uuid": uuid, "parentUuid": parent, "sessionId": "s", "message": message}
+
+    def result(uuid: str, parent: str, call: str) -> dict[str, object]:
+        content = [{"type": "tool_result", "tool_use_id": call, "content": "ok"}]
+        message = {"role": "user", "content": content}
+        return {"type": "user", "uuid": uuid, "parentUuid": parent, "sessionId": "s", "message": message}
+
+    def call(id: str) -> dict[str, object]:
+        return {"type": "tool_use", "id": id, "name": "Read", "input": {}}
+
+    lines = [
+        user("u1", None, "hi"), reply("a1", "u1", "msg_1", call("t1"), 8), result("r1", "a1", "t1"),
+        reply("a2", "r1", "msg_1", call("t2"), 572), result("r2", "a2", "t2"),
+        reply("a3", "r2", "msg_2", {"type": "text", "text": "done"}, 3),
+    ]  # fmt: skip
+    import_path(store, project(tmp_path, *lines))
+    (total,) = store.usage()
+    assert (total.usage.output_tokens, total.usage.input_tokens) == (575, 10)
+    (turn,) = store.turns()
+    assert turn.context_tokens == 8
+    import_path(store, project(tmp_path, *[{**line, "sessionId": "fork"} for line in lines], name="fork"))
+    assert store.usage() == [total]

@@ -45,6 +45,10 @@ class ArchiveIngestion:
     is_deleted = False
     """An archive has no name; each of its messages may be deleted."""
 
+    def distinct(self, records: list[Record]) -> list[Record]:
+        """The records as they are: messages of bough are compared by their digests."""
+        return records
+
     def skip_known(self, records: list[Record]) -> ArchiveIngestion | None:  # noqa: ARG002
         """None: only `store` compares records with the store."""
         return None

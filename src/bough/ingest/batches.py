@@ -30,6 +30,9 @@ class Ingestion(Protocol):
     def is_deleted(self) -> bool:
         """Whether it was deleted here and is not wanted again."""
 
+    def distinct(self, batch: list[Any]) -> list[Any]:
+        """The batch with an id of its own for each message that has other words than one with the same id."""
+
     def skip_known(self, batch: list[Any]) -> Ingestion | None:
         """The state after a batch that is stored already; None if the batch may have something new."""
 
@@ -91,14 +94,10 @@ def note_skipped(skipped: list[Skipped], one: Skipped) -> None:
 def prepare_messages(
     messages: Iterable[ImportedMessage | Node], prepare: Prepare, skipped: list[Skipped]
 ) -> dict[str, Entry]:
-    """Messages hashed and compressed, by id. Invalid ones are skipped, and so is a second message with the same id."""
+    """Messages hashed and compressed, by id. Invalid ones are skipped; an id that is repeated has the first message."""
     entries: dict[str, Entry] = {}
-    first: dict[str, Message] = {}
     for one in messages:
-        if first.setdefault(one.id, one.message) is not one.message:
-            # The same id with the same content is a repetition; with other content it is an error of the source.
-            if first[one.id] != one.message:
-                note_skipped(skipped, Skipped(one.id, "Left out: another message has the same id."))
+        if one.id in entries:
             continue
         try:
             (entries[one.id],) = prepare([one.message])

@@ -36,9 +36,10 @@ def bring_in(
     items: Iterable[Any] = source.items
     for batch in batches(items, ingestion.skipped):
         if dry_run:
-            ingestion.preview(batch)
+            ingestion.preview(ingestion.distinct(batch))
         else:
             refused = _admit(batch, before_save, ingestion.skipped) if before_save else set()
+            batch = ingestion.distinct(batch)
             # A repeated import is mostly known batches: they are recognised by reading, without the write lock.
             ingestion = ingestion.skip_known(batch) or _store(ingestion, batch, refused, write)
     result: ImportResult = ingestion.preview_result() if dry_run else write(ingestion.finish)

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from copy import copy
 
-from bough.codec import column, json_list
+from bough.codec import column, decode, json_list
 from bough.db import Database
 from bough.ingest import sessions
 from bough.ingest.batches import Prepare, note_skipped, prepare_messages
+from bough.ingest.identity import Identities
 from bough.ingest.matching import KnownMessage, find_replay, has_grown
+from bough.ingest.times import Times, nearest_times
 from bough.ingest.turns import ImportedTurns
+from bough.model import Message
 from bough.model.imported import Conversation, ImportedMessage, ImportResult, Outcome, Skipped
 from bough.model.keys import subagent_label
 from bough.model.values import mutable, replace
@@ -36,6 +39,8 @@ class Batch:
     """The external ids of the new messages."""
     grown: list[tuple[int, int]]
     """The number of a shorter message, and that of the one that replaces it."""
+    times: Times
+    """The times of new messages, by external id."""
 
 
 class ConversationIngestion:
@@ -54,6 +59,7 @@ class ConversationIngestion:
         self._made_session = False
         self._orphans: list[Skipped] = []
         self._label = label_of_subagent(conversation)
+        self._identities = Identities(self._load)
 
     @property
     def is_deleted(self) -> bool:
@@ -61,6 +67,10 @@ class ConversationIngestion:
         return not self.again and sessions.was_deleted(self.db, self.conversation.source, self.conversation.id)
 
     # Steps ----------------------------------------------------------------------------------------------------------
+
+    def distinct(self, messages: list[ImportedMessage]) -> list[ImportedMessage]:
+        """The messages, each under an id that no message with other words has."""
+        return self._identities.distinct(messages, self._batch(messages).known)
 
     def skip_known(self, messages: list[ImportedMessage]) -> ConversationIngestion | None:
         """The state after messages that are all stored already; None if there is something to store."""
@@ -119,7 +129,8 @@ class ConversationIngestion:
         return self._result(status, main, elsewhere)
 
     def _result(self, status: Outcome, session: str | None = None, elsewhere: str | None = None) -> ImportResult:
-        return ImportResult(status, session, elsewhere, self.added, self.known, self._all_skipped)
+        notes = tuple(self._identities.notes) if self.added else ()
+        return ImportResult(status, session, elsewhere, self.added, self.known, self._all_skipped, notes=notes)
 
     @property
     def _all_skipped(self) -> tuple[Skipped, ...]:
@@ -132,10 +143,21 @@ class ConversationIngestion:
         named = lookup.external(self.db, self.conversation.source, id)
         return named and named.message
 
+    def _load(self, n: int) -> Message | None:
+        rows = self.db.rows("nodes", json_list([n]))
+        found = decode.nodes(rows, lambda missing: lookup.ids_of(self.db, missing))
+        return found[0].message if found else None
+
+    def _time(self, id: str) -> int | None:
+        """The time of a stored message of this source."""
+        header = lookup.header(self.db, self.find(id))
+        return None if header is None else header.created_at
+
     # One transaction ------------------------------------------------------------------------------------------------
 
     def _add(self, messages: list[ImportedMessage], entries: dict[str, Entry], now: int) -> None:
         batch = self._batch(messages)
+        batch.times = nearest_times(messages, self._time, self.conversation.created_at or self.conversation.updated_at)
         for imported in messages:
             self._take(batch, imported, entries.get(imported.id), now)
         if not batch.entries:
@@ -154,7 +176,7 @@ class ConversationIngestion:
         ids = {column(id) or "": id for id in wanted}
         rows = self.db.rows("imported_messages", self.conversation.source, json_list(ids))
         known = {ids[id]: KnownMessage(n, digest, continued > 0) for id, n, digest, continued in rows}
-        return Batch(next_number(self.db), known, {}, [], [], [])
+        return Batch(next_number(self.db), known, {}, [], [], [], {})
 
     def _take(self, batch: Batch, imported: ImportedMessage, entry: Entry | None, now: int) -> None:
         """Decides what a message is: a repetition, deleted here, known, a replay of another one, new, or invalid."""
@@ -209,6 +231,8 @@ class ConversationIngestion:
         now: int,
     ) -> None:
         n = batch.first + len(batch.entries)
+        if imported.created_at is None:
+            imported = replace(imported, created_at=batch.times.get(imported.id))
         stored, after = (None, parent - batch.first) if parent and parent >= batch.first else (parent, None)
         batch.entries.append(replace(
             entry, parent=stored, after=after, label=imported.label or self._label, created_at=imported.created_at,

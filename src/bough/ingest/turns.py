@@ -8,6 +8,7 @@ from bough.db.rows import ReplyRow
 from bough.model import Json, Usage
 from bough.model.ids import is_plain
 from bough.model.imported import ImportedMessage
+from bough.model.usage import COUNTS, subtract
 from bough.model.values import mutable, value
 from bough.storage import lookup
 from bough.storage.leases import SessionState
@@ -15,7 +16,6 @@ from bough.storage.replies import ReplyDetails, reply_row, sum_turns
 from bough.storage.turns import NO_REPLY, TurnDetails, dialog_size, turn_row
 
 CUT_SHORT = "The reply was cut short."
-COUNTS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "cost")
 
 
 @mutable
@@ -157,7 +157,8 @@ class ImportedTurns:
         p.request_id = plain(imported.request_id) or p.request_id
         if imported.usage is not None:
             p.usage += imported.usage
-            p.context_tokens = dialog_size(imported.usage) or p.context_tokens
+            if imported.usage.input_tokens:  # else it is the rest of a reply that was counted before
+                p.context_tokens = dialog_size(imported.usage) or p.context_tokens
         turn.answered, turn.finished = imported.message.role != "user", imported.finished
         turn.finished_at = imported.created_at or turn.finished_at
         self._by_last.pop(turn.last, None)
@@ -181,16 +182,6 @@ class ImportedTurns:
             json_text(turn.metadata or None), None, turn.n,
         )  # fmt: skip
         self.db.run("end_turn", status, error, min(turn.finished_at or now, now), turn.n)
-
-
-def subtract(total: Usage, part: Usage) -> Usage:
-    """`total` minus `part`, never below zero; a count that either lacks stays as it is in `total`."""
-
-    def difference(name: str) -> Json:
-        have, minus = getattr(total, name), getattr(part, name)
-        return have if have is None or minus is None else max(have - minus, 0)
-
-    return Usage(*(difference(name) for name in COUNTS))
 
 
 def plain(text: str | None) -> str | None:

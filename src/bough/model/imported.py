@@ -128,3 +128,5 @@ class ImportResult:
     skipped: tuple[Skipped, ...] = ()
     conversations: int = 1
     """More than one for an archive."""
+    notes: tuple[str, ...] = ()
+    """What else the user should know: messages that are kept under another id."""

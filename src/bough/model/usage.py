@@ -30,6 +30,24 @@ class Usage:
         )
 
 
+COUNTS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "cost")
+
+
+def subtract(total: Usage, part: Usage) -> Usage:
+    """`total` minus `part`, never below zero; a count that either lacks stays as it is in `total`."""
+
+    def difference(name: str) -> Any:
+        have, minus = getattr(total, name), getattr(part, name)
+        return have if have is None or minus is None else max(have - minus, 0)
+
+    return Usage(*(difference(name) for name in COUNTS))
+
+
+def highest(one: Usage, other: Usage) -> Usage:
+    """The higher of each count of two."""
+    return one + subtract(other, one)
+
+
 @value
 class Totals:
     """The usage of several replies."""

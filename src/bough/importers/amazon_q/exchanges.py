@@ -39,6 +39,7 @@ class Exchange:
 def exchanges(history: Json, place: str, model: str | None, conversation: str) -> Iterator[Exchange]:
     """The exchanges of a history. An exchange without an id gets one from its content and all before it."""
     history = history if isinstance(history, list) else []
+    used: set[str] = set()
     for number, (item, name) in enumerate(zip(history, chained(history, conversation), strict=True)):
         request, reply, metadata = _parts(item)
         if not isinstance(request, dict) or not isinstance(reply, dict):
@@ -46,7 +47,10 @@ def exchanges(history: Json, place: str, model: str | None, conversation: str) -
             unreadable = ImportedMessage(name, Message("system", (Other("amazon-q.entry", item),)))
             yield Exchange((unreadable,), (Skipped(f"{place}[{number}]", "It is not an exchange.", item),))
             continue
-        yield _exchange(request, reply, metadata, name, model)
+        given = _given_id(reply, metadata)
+        # Two replies may have one id; the second gets one from its content.
+        yield _exchange(request, reply, metadata, name if given is None or given in used else given, model)
+        used.add(given or name)
 
 
 def _parts(item: Json) -> tuple[Json, Json, Json]:
@@ -58,11 +62,15 @@ def _parts(item: Json) -> tuple[Json, Json, Json]:
     return None, None, None
 
 
+def _given_id(answer: dict[str, Json], metadata: Json) -> str | None:
+    content = next(iter(answer.values()), None)
+    return text_or_none(at(content, "message_id")) or text_or_none(at(metadata, "message_id"))
+
+
 def _exchange(
     request: dict[str, Json], answer: dict[str, Json], metadata: Json, name: str, model: str | None
 ) -> Exchange:
     kind, content = next(iter(answer.items()), ("", None))
-    name = text_or_none(at(content, "message_id")) or text_or_none(at(metadata, "message_id")) or name
     started = from_iso(request.get("timestamp")) or from_milliseconds(count(metadata, "request_start_timestamp_ms"))
     ended = from_milliseconds(count(metadata, "stream_end_timestamp_ms"))
     messages = [

@@ -13,7 +13,8 @@ from bough.model import Json, Media
 
 LARGEST = 256 * 2**20
 """Bytes; of a larger file only the id is stored, because blobs are built in memory."""
-_ID = re.compile(r"file[-_][0-9A-Za-z]+")
+_ID = re.compile(r"file[-_][0-9A-Za-z]+|[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+"""The id of a file, at the beginning of its name in the export: `file-…`, `file_…`, or a UUID."""
 _MAGIC = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif", b"%PDF": "application/pdf"}
 
 

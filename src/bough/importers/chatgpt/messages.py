@@ -124,9 +124,10 @@ def _attachments(message: dict[str, Json], assets: Assets) -> Iterator[Block]:
     if not isinstance(attached, list):
         return
     parts = at(message, "content", "parts")
-    shown = {pointer_id(at(part, "asset_pointer")) for part in (parts if isinstance(parts, list) else ())}
+    pointers = (text_or_none(at(part, "asset_pointer")) for part in (parts if isinstance(parts, list) else ()))
+    shown = {pointer_id(pointer) or pointer for pointer in pointers if pointer}
     for one in attached:
         name = text_or_none(at(one, "id"))
-        if name and pointer_id(name) not in shown:
+        if name and (pointer_id(name) or name) not in shown:
             mime = text_or_none(at(one, "mime_type") or at(one, "mimeType"))
             yield assets.media(name, text_or_none(at(one, "name")), mime, {FAMILY: one})

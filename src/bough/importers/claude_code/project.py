@@ -15,7 +15,7 @@ from bough.importers.common.files import Files
 from bough.importers.common.json_reader import Line, json_lines, read_json
 from bough.importers.common.position import Position
 from bough.importers.common.titles import shortened
-from bough.model import Json
+from bough.model import Json, Usage
 from bough.model.imported import Conversation, Item, Skipped
 from bough.model.values import replace
 
@@ -41,7 +41,7 @@ class Project:
         self._metadata = {name: SessionMetadata(raw_lines(files, name)) for name in names}
         self._summaries = {leaf: text for one in self._metadata.values() for leaf, text in one.summaries.items()}
         self._known: dict[str, Position] = {}
-        self._counted: set[str] = set()
+        self._counted: dict[str, Usage] = {}
 
     def sessions(self) -> Iterator[SessionGroup]:
         """The sessions, oldest first."""

@@ -27,6 +27,7 @@ from bough.importers.common.position import Position
 from bough.importers.common.timestamps import from_iso
 from bough.model import Json, Kind, Message, Usage
 from bough.model.imported import ImportedMessage, Item, Skipped
+from bough.model.usage import highest, subtract
 
 LEFT_OUT = {
     "progress",
@@ -65,14 +66,14 @@ class Thread:
     """Reads the lines of one file in order."""
 
     def __init__(
-        self, name: str, known: dict[str, Position], counted: set[str], calls: dict[str, SubagentCall]
+        self, name: str, known: dict[str, Position], counted: dict[str, Usage], calls: dict[str, SubagentCall]
     ) -> None:
         self._name = name
         self._calls = calls
         """The calls that started subagents, by the agent's id, by the call's id and by the prompt."""
         self._positions = Positions(known)
         self._counted = counted
-        """Replies whose tokens are counted already: files replay one another."""
+        """The tokens of each reply that are counted already: files replay one another."""
         self._reply: list[Line] = []
         self._skipped_inside: list[Record] = []
         self._environment: dict[str, Json] = {}
@@ -207,13 +208,20 @@ class Thread:
         return {**rest, "message": reply} if reply else rest
 
     def _usage(self, lines: list[Line], reply_id: str | None) -> Usage | None:
-        """The tokens of a reply, counted once: every line repeats them, and the last has the highest count."""
+        """The tokens of a reply that are not counted yet: every line repeats them, and the last has the final count.
+
+        A reply whose first calls were answered before it was complete is several messages: each has what came later.
+        """
         counts = [usage for line in lines if isinstance(usage := message_of(line.value).get("usage"), dict)]
-        if not counts or reply_id in self._counted:
+        if not counts:
             return None
+        usage = decode_usage(max(counts, key=lambda one: count(one, "output_tokens") or 0))
+        before = self._counted.get(reply_id) if reply_id else None
         if reply_id:
-            self._counted.add(reply_id)
-        return decode_usage(max(counts, key=lambda one: count(one, "output_tokens") or 0))
+            self._counted[reply_id] = usage if before is None else highest(usage, before)
+        if before is None:
+            return usage
+        return subtract(usage, before) if (usage.output_tokens or 0) > (before.output_tokens or 0) else None
 
     def _note_calls(self, message: Message, position: Position) -> None:
         for call in message.calls:
