@@ -14,6 +14,7 @@ _MODULE_OF = {
         "model.messages": "Message Save assistant system tool_result user",
         "model.nodes": "Change Document Finding Headline Hit Node Pin SessionInfo Size TrashEntry TurnInfo Undoable",
         "model.tree": "Tree",
+        "model.turns": "SaveTurn",
         "model.usage": "ReplyInfo Totals Usage",
         "model.values": "asdict replace",
         "protocols": "MessageDB MessagesDeleter MessagesGetter MessagesLister MessagesSaver get_dialog",

@@ -151,6 +151,9 @@ from bough.model.nodes import (
 from bough.model.tree import (
     Tree as Tree,
 )
+from bough.model.turns import (
+    SaveTurn as SaveTurn,
+)
 from bough.model.usage import (
     ReplyInfo as ReplyInfo,
 )

@@ -287,6 +287,8 @@ class AsyncSession(_Facade):
         return await self._hop(verb, by=by, since=since, until=until, delegates=delegates)
 
     save_turn = hop_when_free(Session.save_turn)
+    save_turns = hop_when_free(Session.save_turns)
+    append = hop_when_free(Session.append)
     record = hop_when_free(Session.record)
     turn = hop_to_turn(Session.turn)
     fork = hop_to_session(Session.fork)

@@ -27,13 +27,14 @@ from bough.model import (
 )
 from bough.model.arguments import at_least
 from bough.model.times import micros, span
+from bough.model.turns import SaveTurn
 from bough.model.values import UNSET, Unset, value
-from bough.storage import changes, documents, journal, leases, lookup, pins, sessions, turns
+from bough.storage import append, changes, documents, journal, leases, lookup, pins, sessions, turns
 from bough.storage.leases import LEASE, new_owner, register, unregister
 from bough.storage.messages import insert
 from bough.storage.replies import ReplyDetails, attribute
 from bough.storage.replies import add as add_reply
-from bough.storage.turns import TurnDetails
+from bough.storage.turns import TurnDetails, WholeTurn
 from bough.turn import Turn, check_keep_turns, read_turn, summary_entry
 
 if TYPE_CHECKING:
@@ -226,7 +227,7 @@ class Session:
         messages: Sequence[Message | Json],
         *,
         idempotency_key: str | None = None,
-        after: str | None = None,
+        after: str | Unset | None = UNSET,
         model: str | None = None,
         provider: str | None = None,
         usage: Usage | Sequence[Usage | None] | None = None,
@@ -237,23 +238,59 @@ class Session:
     ) -> list[str]:
         """Appends a complete turn in one transaction; the ids of its messages.
 
-        A provider's reply among the messages is stored whole, as by `Turn.add`. `usage` is that of the turn, or a list
-        with one for each reply. With `after`, only if the head is still that message: otherwise `Conflict`.
-        Raises `Busy` when another turn stays open for longer than `wait`, `FormatError` for a reply that no format
-        knows, and `Invalid` for a turn that ends with the user's words or another number of usages than of replies.
-        With an idempotency key that was saved before it adds nothing, or raises `Conflict` when the messages differ.
+        A provider's reply among the messages is stored whole, as by `Turn.add`; a text at the beginning is the user's,
+        any other is a reply. `usage` is that of the turn, or a list with one for each reply. With `after`, only if the
+        head is still that message, or None for an empty session: otherwise `Conflict`. Raises `Busy` when another turn
+        stays open for longer than `wait`, `FormatError` for a reply that no format knows, and `Invalid` for a turn that
+        ends with the user's words or another number of usages than of replies. With an idempotency key that was saved
+        before it adds nothing, or raises `Conflict` when the messages differ.
         """
-        db = self.store.db
-        spoken, read, around = read_turn(messages, provider)
-        entries = self.store.prepare(spoken, self.label)
-        replies = attribute(spoken, read, ReplyDetails(model, provider, request_id), usage)
-        details = TurnDetails(instructions=instructions, metadata={**around, **(metadata or {})})
-        details.sum_up(replies)
-        if isinstance(usage, Usage) and sum(message.role == "assistant" for message in spoken) != 1:
-            details.context_tokens = None  # the size after the last reply is known only when there is one
-        expected = None if after is None else lookup.number(db, after)
-        save = partial(turns.save_turn, db, self.key, entries, self._link(details), replies, idempotency_key, expected)
+        saved = SaveTurn(messages, idempotency_key, model, provider, usage, request_id, instructions, metadata)
+        turn = self._whole(saved)
+        save = partial(turns.save_turn, self.store.db, self.key, turn, self._number(after))
         return self.store.write(save, wait)
+
+    def save_turns(
+        self,
+        turns: Iterable[SaveTurn | Sequence[Message | Json]],
+        *,
+        after: str | Unset | None = UNSET,
+        wait: float = WAIT,
+    ) -> list[list[str]]:
+        """Appends many complete turns in one transaction, all or none; the ids of the messages of each.
+
+        A turn is a list of messages, or a `SaveTurn` with more about them. Everything else is as in `save_turn`.
+        """
+        whole = [self._whole(turn if isinstance(turn, SaveTurn) else SaveTurn(turn)) for turn in turns]
+        if not whole:
+            return []
+        return self.store.write(partial(append.save_turns, self.store.db, self.key, whole, self._number(after)), wait)
+
+    def append(
+        self,
+        messages: Sequence[Message | Json],
+        *,
+        idempotency_key: str | None = None,
+        after: str | Unset | None = UNSET,
+        model: str | None = None,
+        provider: str | None = None,
+        usage: Usage | Sequence[Usage | None] | None = None,
+        request_id: str | None = None,
+        metadata: dict[str, Json] | None = None,
+        wait: float = WAIT,
+    ) -> list[str]:
+        """Adds messages to the end of the dialog in one transaction, whatever they end with; their ids.
+
+        This is for a dialog that another program leads, which gives its messages as they come: the user's words alone,
+        a call, its result. The user's words begin a turn, and what follows continues it, in this call or in later ones;
+        such a turn is complete, whatever it ends with. With an idempotency key the messages are one turn of their own.
+        The parameters and the errors are those of `save_turn`.
+        """
+        if not messages:
+            return []
+        saved = SaveTurn(messages, idempotency_key, model, provider, usage, request_id, None, metadata)
+        add = partial(append.append, self.store.db, self.key, self._whole(saved), self._number(after))
+        return self.store.write(add, wait)
 
     def record(self, dialog: Iterable[Message | Node], *, model: str | None = None, wait: float = WAIT) -> list[str]:
         """Keeps a dialog that the application holds as a whole: stores what is new, and moves the head to its end.
@@ -471,6 +508,22 @@ class Session:
         documents.check_name(name)
         at_least("revision", revision, 0)
         return self.store.write(lambda now: documents.put(self.store.db, self.key, name, content, revision, now))
+
+    def _number(self, after: str | Unset | None) -> int | Unset | None:
+        """The number of the message that is expected at the head."""
+        return lookup.number(self.store.db, after) if isinstance(after, str) else after
+
+    def _whole(self, given: SaveTurn) -> WholeTurn:
+        """A whole turn, hashed and compressed. Raises `FormatError` and `Invalid`."""
+        spoken, read, around = read_turn(given.messages, given.provider)
+        entries = self.store.prepare(spoken, self.label)
+        own = ReplyDetails(given.model, given.provider, given.request_id)
+        replies = attribute(spoken, read, own, given.usage) if spoken else {}
+        details = TurnDetails(instructions=given.instructions, metadata={**around, **(given.metadata or {})})
+        details.sum_up(replies)
+        if isinstance(given.usage, Usage) and sum(message.role == "assistant" for message in spoken) != 1:
+            details.context_tokens = None  # the size after the last reply is known only when there is one
+        return WholeTurn(entries, self._link(details), replies, given.idempotency_key)
 
     def _link(self, details: TurnDetails) -> TurnDetails:
         """Adds the message and the call that this session works for, and its directory, to the details of a turn."""

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from bough.errors import BoughError, Conflict, FormatError, Invalid, Refused, StorageError
-from bough.model import Json, Message, Node, Status, TurnInfo, Usage, assistant
+from bough.model import Json, Message, Node, Status, TurnInfo, Usage, assistant, user
 from bough.model.values import replace
 from bough.prices import listed_cost
 from bough.storage import lookup, turns
@@ -143,10 +143,10 @@ class Turn:
     ) -> list[str]:
         """Adds replies and tool results; they are durable when this returns. Tokens and cost add up over a turn.
 
-        The reply is a message, several, or a provider's reply as an object of its SDK or as plain JSON: that is stored
-        whole, and its model, usage and ids are taken from it. `raw` is a whole reply to keep with messages made by
-        hand. Raises `FormatError` for a reply that no format knows, and `Conflict` when the turn was silent for longer
-        than its lease and another writer took the session.
+        The reply is a message, several, its text, or a provider's reply as an object of its SDK or as plain JSON: that
+        is stored whole, and its model, usage and ids are taken from it. `raw` is a whole reply to keep with messages
+        made by hand. Raises `FormatError` for a reply that no format knows, and `Conflict` when the turn was silent for
+        longer than its lease and another writer took the session.
         """
         store = self.session.store
         if self.repeated:
@@ -293,8 +293,8 @@ def read(
     reply: Message | Sequence[Message] | Json, provider: str | None = None
 ) -> tuple[list[Message], ReplyDetails, dict[str, Json]]:
     """The messages of a reply, how it came about, and metadata for its turn. Raises `FormatError`."""
-    if isinstance(reply, Message):
-        return [reply], ReplyDetails(), {}
+    if isinstance(reply, (Message, str)):
+        return [assistant(reply) if isinstance(reply, str) else reply], ReplyDetails(), {}
     if isinstance(reply, (list, tuple)) and all(isinstance(item, Message) for item in reply):
         return list(reply), ReplyDetails(), {}
     from bough import formats
@@ -320,18 +320,20 @@ def read(
 def read_turn(
     items: Sequence[Message | Json], provider: str | None = None
 ) -> tuple[list[Message], dict[int, ReplyDetails], dict[str, Json]]:
-    """The messages of a whole turn, the details of the providers' replies among them by index, and metadata."""
+    """The messages of a whole turn, the details of the providers' replies among them by index, and metadata.
+
+    A text at the beginning is the user's, any other is a reply.
+    """
     if all(isinstance(item, Message) for item in items):  # nearly every turn
         return list(items), {}, {}
     messages: list[Message] = []
     details: dict[int, ReplyDetails] = {}
     metadata: dict[str, Json] = {}
     for item in items:
-        if isinstance(item, str):
-            raise Invalid(f"{item!r:.80} is not a message; nothing was saved. Say whose words they are: user(…).")
-        made, told, around = read(item, provider)
-        if made and told != ReplyDetails():
-            details[len(messages) + reply_index(made)] = told
+        given = user(item) if isinstance(item, str) and not messages else item
+        made, reply, around = read(given, provider)
+        if made and reply != ReplyDetails():
+            details[len(messages) + reply_index(made)] = reply
         messages += made
         metadata |= around
     return messages, details, metadata

@@ -27,7 +27,7 @@ from hypothesis.stateful import (
 import bough
 from bough import BoughError, Message, Node, Save, Session, Store, Tree, Turn, Usage, assistant, user
 from bough.model import Status
-from bough.model.values import replace
+from bough.model.values import UNSET, replace
 from tests.properties import strategies as some
 from tests.properties.plain_model import SECOND, Model, Shape, Wanted
 
@@ -338,7 +338,14 @@ class StoreMachine(RuleBasedStateMachine):
             said_before.extend(kept if set(kept) <= before else [])
 
         result = self.both(
-            lambda: session.save_turn(turn, idempotency_key=key, after=place, usage=usage, model=model_name, wait=0),
+            lambda: session.save_turn(
+                turn,
+                idempotency_key=key,
+                after=UNSET if place is None else place,
+                usage=usage,
+                model=model_name,
+                wait=0,
+            ),
             model,
             lambda ids: [id_ for id_ in ids if id_ not in self.model.places],
         )

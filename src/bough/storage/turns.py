@@ -17,7 +17,7 @@ from bough.db import Database
 from bough.db.rows import TurnRow
 from bough.errors import Conflict, Invalid, NotFound, Refused
 from bough.model import Json, Status, TurnInfo, Usage
-from bough.model.values import mutable, replace
+from bough.model.values import Unset, mutable, replace
 from bough.storage import changes, leases, lookup, partial, replies
 from bough.storage.leases import SessionState, check_owner, unleased
 from bough.storage.messages import Entry, Saved, ids_for, insert
@@ -251,40 +251,49 @@ def sketch(db: Database, turn: OpenTurn, reply: Entry, now: int, lease: float) -
 # A whole turn at once -----------------------------------------------------------------------------------------------
 
 
-def save_turn(
-    db: Database,
-    key: str,
-    entries: list[Entry],
-    details: TurnDetails,
-    details_of: Mapping[int, ReplyDetails],
-    idempotency_key: str | None,
-    after: int | None,
-    now: int,
-) -> list[str]:
-    """Appends a complete turn in the caller's transaction; the ids of its messages.
+class WholeTurn(NamedTuple):
+    """A whole turn, ready to be stored."""
 
-    `details_of` has those of its replies, by the index of the message.
-    """
-    if not entries or entries[-1].message.role == "user":
-        raise Invalid(
-            "A complete turn ends with a reply, and this one does not; nothing was saved. "
-            "Use `with session.turn(…)` for a turn whose reply is still to come."
-        )
+    entries: list[Entry]
+    details: TurnDetails
+    replies: Mapping[int, ReplyDetails]
+    """The details of its replies, by the index of the message."""
+    idempotency_key: str | None = None
+
+
+def save_turn(db: Database, key: str, turn: WholeTurn, after: int | Unset | None, now: int) -> list[str]:
+    """Appends a complete turn in the caller's transaction; the ids of its messages."""
+    check_ends_with_reply(turn)
+    entries, details = turn.entries, turn.details
     session = unleased(db, key, now, ids_for(entries), details.directory)
-    if idempotency_key is not None and (done := completed(db, session.n, idempotency_key)):
-        check_repeated(db, done, entries, None, idempotency_key)
+    if turn.idempotency_key is not None and (done := completed(db, session.n, turn.idempotency_key)):
+        check_repeated(db, done, entries, None, turn.idempotency_key)
         return turn_ids(db, done)
-    if after is not None and after != session.head:
-        raise Conflict(f"Session {key!r} has moved on since then; nothing was saved. Fork, or read it again.")
+    check_head(session, after)
     entries[0].parent = session.head
     saved = insert(db, entries, now, turn=0, point=session.insert_point)
     first, last = saved.first, saved.last
-    insert_turn(db, session, first, last, "complete", details, idempotency_key, now, now)
-    for index, reply in details_of.items():
+    insert_turn(db, session, first, last, "complete", details, turn.idempotency_key, now, now)
+    for index, reply in turn.replies.items():
         replies.add(db, first + index, first, session.n, reply, now)
     advance(db, session, last, now, details.directory)
     changes.add(db, "added", now, session.n, last)
     return saved.ids
+
+
+def check_ends_with_reply(turn: WholeTurn) -> None:
+    """Raises `Invalid` for a turn that ends with the user's words."""
+    if not turn.entries or turn.entries[-1].message.role == "user":
+        raise Invalid(
+            "A complete turn ends with a reply, and this one does not; nothing was saved. "
+            "Use `with session.turn(…)` for a turn whose reply is still to come, and `append` for words without one."
+        )
+
+
+def check_head(session: SessionState, after: int | Unset | None) -> None:
+    """Raises `Conflict` unless the head of a session is still this message, where one is given; None is no message."""
+    if not isinstance(after, Unset) and after != session.head:
+        raise Conflict(f"Session {session.key!r} has moved on since then; nothing was saved. Fork, or read it again.")
 
 
 def completed(db: Database, session: int, idempotency_key: str) -> int | None:
