@@ -54,6 +54,18 @@ def test_the_code_of_the_hooks_page_runs(tmp_path: Path) -> None:
     assert "created" in done.stdout
 
 
+def test_the_code_of_the_search_page_runs(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", code(ROOT / "docs" / "search.md")],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "21 metres" in done.stdout
+
+
 def test_the_code_of_the_changes_page_runs(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", code(ROOT / "docs" / "changes.md")],

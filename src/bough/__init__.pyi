@@ -148,6 +148,21 @@ from bough.model.nodes import (
 from bough.model.nodes import (
     Undoable as Undoable,
 )
+from bough.model.search import (
+    Hits as Hits,
+)
+from bough.model.search import (
+    IndexStatus as IndexStatus,
+)
+from bough.model.search import (
+    Query as Query,
+)
+from bough.model.search import (
+    Term as Term,
+)
+from bough.model.search_query import (
+    parse_query as parse_query,
+)
 from bough.model.tree import (
     Tree as Tree,
 )

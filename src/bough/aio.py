@@ -175,6 +175,7 @@ class AsyncStore(_Facade):
     bring_in = hop(Store.bring_in)
     search = hop(Store.search)
     index = hop(Store.index)
+    index_status = hop(Store.index_status)
     trash = hop(Store.trash)
     restore = hop(Store.restore)
     purge = hop(Store.purge)

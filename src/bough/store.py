@@ -15,12 +15,10 @@ from bough.db import Database, Row, StrPath
 from bough.db.rows import ExternalRow
 from bough.errors import Busy, Corrupt, Invalid, NotFound, Refused
 from bough.model import (
-    ROLES,
     Change,
     ExternalName,
     Finding,
     Headline,
-    Hit,
     Json,
     Message,
     Node,
@@ -38,11 +36,24 @@ from bough.model.arguments import at_least, one_of
 from bough.model.ids import AFTER_ALL, check_id, names
 from bough.model.keys import parse_key
 from bough.model.nodes import STATUSES
+from bough.model.search import Hits
 from bough.model.times import micros, span
 from bough.model.tree import Tree, grow
 from bough.model.values import replace
 from bough.session import Session
-from bough.storage import changes, journal, leases, lookup, outline, pins, replies, search, sessions, trash
+from bough.storage import (
+    changes,
+    journal,
+    leases,
+    lookup,
+    outline,
+    pins,
+    replies,
+    search,
+    search_query,
+    sessions,
+    trash,
+)
 from bough.storage.changes import AfterCommit, Follower, Observed, report
 from bough.storage.messages import BeforeSave, Entry, Saved, admit, insert, prepare
 
@@ -50,6 +61,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from bough.model.imported import Archive, Conversation, ImportResult
+    from bough.model.search import Has, IndexStatus, Query
     from bough.model.times import Span, Time
     from bough.protocols import Progress
     from bough.storage.copy import Copied
@@ -515,43 +527,66 @@ class Store:
 
     def search(
         self,
-        words: str,
+        words: str | Query = "",
         *,
         session: str | None = None,
         channel: str | None = None,
         role: str | None = None,
         label: str | None = None,
+        model: str | None = None,
+        tool: str | None = None,
+        directory: str | None = None,
+        has: Has | Sequence[Has] | None = None,
+        status: str | None = None,
         since: Time | None = None,
         until: Time | None = None,
+        min_cost: float | None = None,
+        max_cost: float | None = None,
         order: Literal["newest", "best"] = "newest",
         limit: int = 20,
         offset: int = 0,
+        cursor: str | None = None,
         paths: bool = False,
         syntax: bool = False,
-    ) -> list[Hit]:
-        """The messages that have all of these words. Signs in them mean themselves, unless `syntax` asks for a query.
+        index: bool = True,
+    ) -> Hits:
+        """The messages that have all of these words, and that the filters allow; those that were stored last first.
+
+        Signs in the words mean themselves, unless `syntax` asks for a query of FTS5; `parse_query` makes a `Query`,
+        whose fields describe the filters, of what a person typed. With filters and no words, all messages that the
+        filters allow are listed. If no message has all the words, those with words that begin with them are found, and
+        `by_beginning` of the result says so. The next page is at `cursor=hits.next`.
 
         `session` finds what is on the path of a session and what its turns added, and is then the session of each
-        hit. `paths` adds the ids from the root to each hit. A store that cannot be written finds what was indexed
-        before; `index()` says whether that is everything.
+        hit. `paths` adds the ids from the root to each hit. What is not indexed yet is indexed first, unless `index` is
+        False; `waiting` of the result is the number of messages that were not searched.
 
         Raises `NotFound` for an unknown session, and `Invalid` for any other filter with a value that it cannot have.
         """
-        one_of("role", role, ROLES)
         one_of("order", order, ("newest", "best"))
         at_least("limit", limit, 0)
         at_least("offset", offset, 0)
-        times = None if since is None else micros(since, "since"), None if until is None else micros(until, "until")
-        lookup.check_session(self.db, session)
-        self.index()
-        asked = words if syntax else search.quote(words)
-        if asked is None:
-            return []
-        query = self.db.query(asked)
-        filters = (role, column(label), *times, channel, session, limit, offset)
+        filters = {
+            "session": session, "channel": channel, "role": role, "label": label, "model": model, "tool": tool,
+            "directory": directory, "has": (has,) if isinstance(has, str) else has, "status": status,
+            "since": None if since is None else micros(since, "since"),
+            "until": None if until is None else micros(until, "until"), "min_cost": min_cost, "max_cost": max_cost,
+        }  # fmt: skip
+        query = search_query.asked(words, filters, syntax)
+        lookup.check_session(self.db, query.session)
+        at = search_query.parse_cursor(cursor, order)
+        if index and query.needs_index:
+            self.index()
         with self.db.reading():
-            rows = self.db.rows("search_newest" if order == "newest" else "search_ranked", query, *filters)
-            return search.hits(self.db, [n for (n,) in rows], words, session, paths, self.load)
+            page = search_query.page(self.db, query, at, limit, offset)
+            hits = search.hits(self.db, page.numbers, query.wanted, query.session, paths, self.load)
+            waiting = search.waiting(self.db) if query.needs_index else 0
+        return Hits(hits, str(page.next) if page.next else None, page.by_beginning, waiting, query.notes)
+
+    def index_status(self) -> IndexStatus:
+        """How far the search index is: what `search(index=False)` searches."""
+        with self.db.reading():
+            return search.index_status(self.db)
 
     def index(self, progress: Progress | None = None) -> bool:
         """Brings the search index up to date; says whether it is. A search does this by itself.

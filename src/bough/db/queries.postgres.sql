@@ -12,6 +12,9 @@ c.parent = p.n
 -- fragment: day
 to_char(to_timestamp(p.time / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD')
 
+-- fragment: excluded
+SELECT x.message FROM search x WHERE x.words @@ CAST(?10 AS tsquery)
+
 -- fragment: bytewise
 COLLATE "C"
 
@@ -66,12 +69,17 @@ DELETE FROM search
 
 -- name: search_newest
 SELECT f.message FROM search f JOIN messages m ON m.n = f.message
-WHERE f.words @@ CAST(?1 AS tsquery) AND {search_filters} ORDER BY f.message DESC LIMIT ?8 OFFSET ?9
+WHERE f.words @@ CAST(?1 AS tsquery) AND f.message < ?2 AND {search_filters}
+ORDER BY f.message DESC LIMIT ?3 OFFSET ?4
 
 -- name: search_ranked
-SELECT f.message FROM search f JOIN messages m ON m.n = f.message
-WHERE f.words @@ CAST(?1 AS tsquery) AND {search_filters}
-ORDER BY ts_rank(f.words, CAST(?1 AS tsquery)) DESC, f.message DESC LIMIT ?8 OFFSET ?9
+-- Higher is better there, lower is better in FTS5: the rank is negated.
+SELECT f.n, f.rank FROM (
+    SELECT f.message AS n, CAST(-ts_rank(f.words, CAST(?1 AS tsquery)) AS double precision) AS rank
+    FROM search f WHERE f.words @@ CAST(?1 AS tsquery)) f
+JOIN messages m ON m.n = f.n
+WHERE (f.rank > ?21 OR f.rank = ?21 AND f.n < ?2 OR ?21 IS NULL) AND {search_filters}
+ORDER BY f.rank, f.n DESC LIMIT ?3 OFFSET ?4
 
 -- Changes ------------------------------------------------------------------------------------------------------------
 

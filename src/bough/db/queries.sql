@@ -106,12 +106,35 @@ coalesce(replies.cost + excluded.cost, replies.cost, excluded.cost)
 ?1 IS NULL OR t.session = (SELECT n FROM sessions WHERE key = ?1)
 
 -- fragment: search_filters
-(m.role = ?2 OR ?2 IS NULL) AND (m.label = ?3 OR ?3 IS NULL)
-AND (m.created_at >= ?4 OR ?4 IS NULL) AND (m.created_at < ?5 OR ?5 IS NULL)
-AND (?6 IS NULL OR m.turn IN (SELECT t.n FROM turns t JOIN sessions s ON s.n = t.session WHERE s.channel = ?6))
-AND (?7 IS NULL OR m.n IN (
-    WITH RECURSIVE walk (n) AS (SELECT head FROM sessions WHERE key = ?7 {walk}) SELECT n FROM walk)
-    OR m.turn IN (SELECT t.n FROM turns t JOIN sessions s ON s.n = t.session WHERE s.key = ?7))
+-- The conditions of a search. Each parameter that is NULL or 0 allows everything; those of a turn are asked for only if
+-- the fifteenth is 1. `has` is a sum of bits, as in `storage.search_query`.
+(m.role = ?5 OR ?5 IS NULL) AND (m.label = ?6 OR ?6 IS NULL)
+AND (m.created_at >= ?7 OR ?7 IS NULL) AND (m.created_at < ?8 OR ?8 IS NULL)
+AND (?9 IS NULL OR m.n IN (
+    WITH RECURSIVE walk (n) AS (SELECT head FROM sessions WHERE key = ?9 {walk}) SELECT n FROM walk)
+    OR m.turn IN (SELECT t.n FROM turns t JOIN sessions s ON s.n = t.session WHERE s.key = ?9))
+AND (?10 IS NULL OR m.n NOT IN ({excluded}))
+AND (CAST(?11 AS integer) & 1 = 0 OR m.modality = 'image'
+    OR EXISTS (SELECT 1 FROM blocks b WHERE b.message = m.n AND b.modality = 'image'))
+AND (CAST(?11 AS integer) & 2 = 0 OR m.modality IS NOT NULL
+    OR EXISTS (SELECT 1 FROM blocks b WHERE b.message = m.n AND b.modality IS NOT NULL))
+AND (CAST(?11 AS integer) & 4 = 0 OR m.type = 'tool_call'
+    OR EXISTS (SELECT 1 FROM blocks b WHERE b.message = m.n AND b.type = 'tool_call'))
+AND (CAST(?11 AS integer) & 8 = 0 OR m.error = 1 OR m.type = 'tool_error'
+    OR EXISTS (SELECT 1 FROM blocks b WHERE b.message = m.n AND b.type = 'tool_error'))
+AND (CAST(?11 AS integer) & 16 = 0
+    OR (SELECT count(*) FROM (SELECT m.n AS n) p CROSS JOIN messages c ON {is_child}) > 1)
+AND (?12 IS NULL OR m.role = 'assistant' AND lower(coalesce(
+    (SELECT r.model FROM replies r WHERE r.message = m.n),
+    (SELECT t.model FROM turns t WHERE t.n = m.turn))) LIKE ?12 ESCAPE '!')
+AND (?13 IS NULL OR m.type LIKE 'tool%' AND lower(m.name) LIKE ?13 ESCAPE '!'
+    OR EXISTS (SELECT 1 FROM blocks b
+               WHERE b.message = m.n AND b.type LIKE 'tool%' AND lower(b.name) LIKE ?13 ESCAPE '!'))
+AND (?15 = 0 OR EXISTS (
+    SELECT 1 FROM turns t LEFT JOIN sessions s ON s.n = t.session WHERE t.n = m.turn
+    AND (t.status = ?14 OR ?14 IS NULL) AND (s.channel = ?16 OR ?16 IS NULL)
+    AND (?17 = 0 OR s.directory IN (SELECT value FROM json_each(?18) names))
+    AND (t.cost >= ?19 OR ?19 IS NULL) AND (t.cost <= ?20 OR ?20 IS NULL)))
 
 -- The load path ------------------------------------------------------------------------------------------------------
 
@@ -843,6 +866,23 @@ WITH wanted (n, blocks) AS (SELECT n, blocks FROM messages WHERE n > ? ORDER BY 
 
 -- name: set_indexed
 UPDATE state SET indexed = ?, index_format = ?
+
+-- name: index_status
+-- How many messages are not indexed, and the time of the last one that is.
+SELECT (SELECT count(*) FROM messages WHERE n > ?1),
+       (SELECT created_at FROM messages WHERE n <= ?1 ORDER BY n DESC LIMIT 1)
+
+-- name: search_list
+-- The messages between two numbers that the filters allow: for a search without words.
+SELECT m.n FROM messages m WHERE m.n >= ?1 AND m.n < ?2 AND {search_filters} ORDER BY m.n DESC LIMIT ?3 OFFSET ?4
+
+-- name: search_labelled
+-- Like `search_list`, by the index of labels.
+SELECT m.n FROM messages m WHERE m.label = ?6 AND m.n >= ?1 AND m.n < ?2 AND {search_filters}
+ORDER BY m.n DESC LIMIT ?3 OFFSET ?4
+
+-- name: directories_of_sessions
+SELECT DISTINCT directory FROM sessions WHERE directory IS NOT NULL
 
 -- name: sessions_of_turns
 SELECT t.n, s.key FROM turns t JOIN sessions s ON s.n = t.session WHERE t.n IN (SELECT value FROM json_each(?))

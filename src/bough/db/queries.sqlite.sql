@@ -14,6 +14,9 @@
 -- fragment: day
 strftime('%Y-%m-%d', p.time / 1000000, 'unixepoch')
 
+-- fragment: excluded
+SELECT rowid FROM search WHERE search MATCH ?10
+
 -- fragment: bytewise
 COLLATE BINARY
 
@@ -44,11 +47,12 @@ INSERT INTO search (search) VALUES ('optimize')
 
 -- name: search_newest
 SELECT f.rowid FROM search f CROSS JOIN messages m ON m.n = f.rowid
-WHERE f.search MATCH ?1 AND {search_filters} ORDER BY f.rowid DESC LIMIT ?8 OFFSET ?9
+WHERE f.search MATCH ?1 AND f.rowid < ?2 AND {search_filters} ORDER BY f.rowid DESC LIMIT ?3 OFFSET ?4
 
 -- name: search_ranked
-SELECT f.rowid FROM search f CROSS JOIN messages m ON m.n = f.rowid
-WHERE f.search MATCH ?1 AND {search_filters} ORDER BY f.rank LIMIT ?8 OFFSET ?9
+SELECT f.rowid, f.rank FROM search f CROSS JOIN messages m ON m.n = f.rowid
+WHERE f.search MATCH ?1 AND (f.rank > ?21 OR f.rank = ?21 AND f.rowid < ?2 OR ?21 IS NULL) AND {search_filters}
+ORDER BY f.rank, f.rowid DESC LIMIT ?3 OFFSET ?4
 
 -- name: insert_change
 -- Its number is the highest one plus one, which SQLite finds by itself.

@@ -1,4 +1,5 @@
-"""Times are stored as microseconds since 1970, UTC; here they are converted from and to datetimes and ISO 8601."""
+"""Times are stored as microseconds since 1970, UTC; here they are converted from and to datetimes, ISO 8601 and
+what people write."""
 
 from __future__ import annotations
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 EARLIEST = 10**14
 """A smaller number (before March 1973) is a time in seconds or milliseconds by mistake."""
 LATEST = 2**62
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_557_600}
 
 
 def micros(time: Time, name: str = "The time") -> int:
@@ -74,3 +76,29 @@ def iso(microseconds: int | None) -> str | None:
         return None
     seconds, micro = divmod(microseconds, 1_000_000)
     return f"{clock.strftime('%Y-%m-%dT%H:%M:%S', clock.gmtime(seconds))}.{micro:06d}Z"
+
+
+def parse_duration(text: str) -> float:
+    """The seconds in `30d`, `12h`, `2w` or `90m`; a bare number is days. Raises `Invalid`."""
+    import re
+
+    found = re.fullmatch(r"(\d{1,15}(?:\.\d+)?)\s*([smhdwy]?)", text.strip().lower())
+    if not found:
+        raise Invalid(f"{text!r:.60} is not a duration; write 30d, 12h, 2w or 90m.")
+    return float(found[1]) * UNITS[found[2] or "d"]
+
+
+def parse_time(text: str, now: float | None = None) -> int:
+    """The microseconds of `2026-11-16`, `2026-11`, `2026-11-16T08:30`, or of an age such as `7d`. Raises `Invalid`."""
+    from datetime import datetime
+
+    year, dash, month = text.partition("-")
+    if len(year) == 4 and len(month) == 2 * len(dash) and (year + month).isdecimal():  # 2026 is no number of days
+        text = f"{year}-{month or '01'}-01"
+    with suppress(ValueError, OverflowError):
+        return int(datetime.fromisoformat(text).timestamp() * 1_000_000)
+    try:
+        age = parse_duration(text)
+    except Invalid:
+        raise Invalid(f"{text!r:.60} is not a time; write 2026-11-16, 2026-11-16T08:30, or an age: 7d.") from None
+    return max(int(((clock.time() if now is None else now) - age) * 1_000_000), -LATEST)

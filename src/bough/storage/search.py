@@ -16,6 +16,7 @@ from bough.codec.decode import TURN, N, nodes, split_rows
 from bough.db import Database, Row, Value
 from bough.errors import Corrupt
 from bough.model import Block, Hit, Media, Message, Node, Other, Text, Thinking, ToolCall, ToolResult
+from bough.model.search import IndexStatus
 from bough.storage.rows import IndexState
 
 Load: TypeAlias = Callable[[Sequence[Row]], list[Node]]
@@ -72,12 +73,6 @@ def _words(block: Block) -> str:
             return ""
 
 
-def quote(words: str) -> str | None:
-    """A query for all of these words, with every sign taken literally; None when there is no word."""
-    terms = [spell_out(word).replace('"', " ").replace("\0", " ") for word in words.split()]
-    return " ".join(f'"{term}"' for term in terms if re.search(r"\w", term)) or None
-
-
 def snippet(text: str, words: str) -> str:
     """The text around the first of the words, on one line."""
     place, length, lowered = len(text), 0, text.lower()
@@ -111,6 +106,20 @@ def state(db: Database) -> IndexState:
     row = db.row("search_state")
     assert row is not None
     return IndexState(*row)
+
+
+def waiting(db: Database) -> int:
+    """The number of messages that are not indexed."""
+    return index_status(db).waiting if is_behind(db) else 0
+
+
+def index_status(db: Database) -> IndexStatus:
+    """How far the index is."""
+    index = state(db)
+    indexed = index.indexed if index.format == FORMAT else 0
+    row = db.row("index_status", indexed)
+    assert row is not None
+    return IndexStatus(row[0], 1.0 if indexed >= index.newest else indexed / index.newest, row[1])
 
 
 def index_page(db: Database) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from bough.cli.output.times import ago, parse_duration, parse_time
+from bough.cli.output.times import ago
 from bough.errors import Invalid
-from bough.model.times import iso
+from bough.model.times import iso, parse_duration, parse_time
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,9 @@ from bough.cli.locate import Locator
 from bough.cli.options import examples, json_option, store_options
 from bough.cli.output.console import note, print_json, print_lines
 from bough.cli.output.text import pluralize
-from bough.cli.output.times import parse_duration
 from bough.errors import Refused
 from bough.model import Headline, SessionInfo
-from bough.model.times import iso
+from bough.model.times import iso, parse_duration
 from bough.model.tree import Tree
 from bough.store import Store
 
