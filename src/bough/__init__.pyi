@@ -148,6 +148,9 @@ from bough.model.nodes import (
 from bough.model.nodes import (
     Undoable as Undoable,
 )
+from bough.model.previews import (
+    SessionPreview as SessionPreview,
+)
 from bough.model.search import (
     Hits as Hits,
 )

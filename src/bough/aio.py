@@ -164,6 +164,7 @@ class AsyncStore(_Facade):
     find_session = hop(Store.find_session)
     last_session = hop(Store.last_session)
     sessions = hop(Store.sessions)
+    previews = hop(Store.previews)
     sessions_through = hop(Store.sessions_through)
     delete_session = hop(Store.delete_session)
     turns = hop(Store.turns)

@@ -48,6 +48,7 @@ from bough.storage import (
     lookup,
     outline,
     pins,
+    previews,
     replies,
     search,
     search_query,
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from bough.model.imported import Archive, Conversation, ImportResult
+    from bough.model.previews import SessionPreview
     from bough.model.search import Has, IndexStatus, Query
     from bough.model.times import Span, Time
     from bough.protocols import Progress
@@ -389,6 +391,16 @@ class Store:
             EVERYTHING if limit is None else limit, int(pinned),
         )  # fmt: skip
         return codec.session_infos(rows)
+
+    def previews(self, sessions: Iterable[SessionInfo]) -> list[SessionPreview]:
+        """What a list shows of these sessions: first question, last words, counts, cost, status. In the same order.
+
+        For a page of `sessions()`: the number of statements does not depend on the length of the page, and no message
+        is loaded. A session that was deleted since is left out.
+        """
+        infos = list(sessions)
+        with self.db.reading():
+            return previews.previews(self.db, infos)
 
     def sessions_through(self, id: str) -> list[SessionInfo]:
         """The sessions with a message on their path, the most recently used first. Raises `NotFound`."""

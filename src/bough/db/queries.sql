@@ -384,6 +384,40 @@ SELECT head, activity = {last_activity} FROM sessions WHERE n = ? AND lease_owne
   AND (?8 = 0 OR s.pinned_at IS NOT NULL)
 ORDER BY s.activity DESC LIMIT ?7
 
+-- name: session_numbers_by_key
+SELECT s.key, s.n, s.head FROM json_each(?) names CROSS JOIN sessions s ON s.key = names.value
+
+-- name: dialogs
+-- Of the dialogs of some sessions: messages, turns, the first question and the root.
+WITH RECURSIVE walk (session, n, parent, turn, question) AS (
+    SELECT s.n, m.n, m.parent, m.turn, CASE WHEN m.role = 'user' AND m.kind IS NULL THEN m.n END
+    FROM json_each(?) wanted CROSS JOIN sessions s ON s.n = wanted.value CROSS JOIN messages m ON m.n = s.head
+    UNION ALL
+    SELECT walk.session, m.n, m.parent, m.turn, CASE WHEN m.role = 'user' AND m.kind IS NULL THEN m.n END
+    FROM walk CROSS JOIN messages m ON m.n = walk.parent AND m.n < walk.n
+)
+SELECT session, count(*), count(DISTINCT turn), min(question), min(n) FROM walk GROUP BY session
+
+-- name: leaves_below
+-- The number of messages without children in some trees.
+WITH RECURSIVE below (root, n) AS (
+    SELECT value, value FROM json_each(?)
+    UNION ALL SELECT p.root, c.n FROM below p CROSS JOIN messages c ON {is_child} WHERE c.n > p.n
+)
+SELECT p.root, count(*) FROM below p WHERE NOT EXISTS (SELECT 1 FROM messages c WHERE {is_child}) GROUP BY p.root
+
+-- name: turns_of_sessions
+-- The sums of the turns of some sessions, and the status and the model of the newest turn of each.
+SELECT x.session, x.input_tokens, x.output_tokens, x.cached_tokens, x.reasoning_tokens, x.cost, l.status, l.model
+FROM (SELECT t.session AS session, CAST(sum(t.input_tokens) AS bigint) AS input_tokens,
+             CAST(sum(t.output_tokens) AS bigint) AS output_tokens, CAST(sum(t.cached_tokens) AS bigint) AS cached_tokens,
+             CAST(sum(t.reasoning_tokens) AS bigint) AS reasoning_tokens, sum(t.cost) AS cost, max(t.n) AS newest
+      FROM turns t WHERE t.session IN (SELECT value FROM json_each(?)) GROUP BY t.session) x
+CROSS JOIN turns l ON l.n = x.newest
+
+-- name: delegates_of_sessions
+SELECT parent, count(*) FROM sessions WHERE parent IN (SELECT value FROM json_each(?)) GROUP BY parent
+
 -- name: sessions_at
 SELECT n, head FROM sessions WHERE head IN (SELECT value FROM json_each(?)) OR n = ?
 

@@ -10,7 +10,8 @@ from tests.cli.bough_process import Shell
 def test_sessions_are_listed_and_filtered(kept: Shell, ids: dict[str, str]) -> None:
     _, *rows = kept("sessions").out.splitlines()
     assert [row.split()[0] for row in rows] == ["telegram:42", "cli:birches", "cli:garden", "cli:notes"]
-    assert rows[0].endswith("A fine oak.")
+    assert " red ␛[31m title" in rows[0]  # the first question; escapes are shown, not sent
+    assert rows[2].endswith("Planting oaks")
     assert "cli:garden:delegate:reviewer" in kept("sessions", "--subagents").out
     (delegate,) = json.loads(kept("sessions", "--of", "cli:garden", "--json").out)
     assert (delegate["agent"], delegate["parent"]) == ("reviewer", "cli:garden")

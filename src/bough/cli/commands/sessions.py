@@ -55,16 +55,14 @@ def command(
 
 
 def session_table(store: Store, sessions: list[SessionInfo], strays: Sequence[Tree[Headline]] = ()) -> Iterator[str]:
-    """A table of sessions, and of `strays`: trees without a session. Sessions without a title show their last words."""
-    heads = store.headlines([info.head_id for info in sessions if info.head_id])
-    words = {head.id: head.words for head in heads}
+    """A table of sessions, and of `strays`: trees without a session. A session without a title shows its question."""
     rows = [
-        (info.key, format_time(info.updated_at), info.head_id, info.title or words.get(info.head_id or "", "(empty)"))
-        for info in sessions
+        (shown.info.key, format_time(shown.info.updated_at), shown.info.head_id, shown.title or "(empty)")
+        for shown in store.previews(sessions)
     ]
     newest = [tree.newest for tree in strays]
     rows += [("–", format_time(last.created_at), last.id, last.words) for last in newest]
-    return table(("SESSION", "LAST USED", "AT", "TITLE OR LAST WORDS"), rows)
+    return table(("SESSION", "LAST USED", "AT", "TITLE OR QUESTION"), rows)
 
 
 def session_json(info: SessionInfo) -> dict[str, Any]:

@@ -756,6 +756,73 @@ WHERE s.activity < $2 AND (s.channel = $3 OR $3 IS NULL) AND (s.directory = $4 O
     c.parent = p.n OFFSET 0) c ON true WHERE c.n > p.n ) SELECT n FROM below)) AND ($9 = 0 OR s.pinned_at IS NOT NULL)
 ORDER BY s.activity DESC LIMIT $8
 
+-- name: session_numbers_by_key
+SELECT s.key, s.n, s.head
+FROM unnest(CAST($2 AS text[])) names (value)
+JOIN LATERAL (
+    SELECT * FROM bough.sessions s WHERE s.namespace = $1 AND s.key = names.value OFFSET 0
+) s ON true
+
+-- name: dialogs
+WITH RECURSIVE walk (session, n, parent, turn, question) AS (
+    SELECT s.n, m.n, m.parent, m.turn, CASE WHEN m.role = 'user' AND m.kind IS NULL THEN m.n END
+    FROM unnest(CAST($2 AS bigint[])) wanted (value)
+    JOIN LATERAL (
+        SELECT * FROM bough.sessions s WHERE s.namespace = $1 AND s.n = wanted.value OFFSET 0
+    ) s ON true
+    JOIN LATERAL (
+        SELECT * FROM bough.messages m WHERE m.namespace = $1 AND m.n = s.head OFFSET 0
+    ) m ON true
+    UNION ALL
+    SELECT walk.session, m.n, m.parent, m.turn, CASE WHEN m.role = 'user' AND m.kind IS NULL THEN m.n END
+    FROM walk
+    JOIN LATERAL (
+        SELECT * FROM bough.messages m WHERE m.namespace = $1 AND m.n = walk.parent AND m.n < walk.n OFFSET 0
+    ) m ON true
+)
+SELECT session, count(*), count(DISTINCT turn), min(question), min(n)
+FROM walk
+GROUP BY session
+
+-- name: leaves_below
+WITH RECURSIVE below (root, n) AS (
+    SELECT value, value
+    FROM unnest(CAST($2 AS bigint[])) wanted (value)
+    UNION ALL
+    SELECT p.root, c.n
+    FROM below p
+    JOIN LATERAL (
+        SELECT * FROM bough.messages c WHERE c.namespace = $1 AND c.parent = p.n OFFSET 0
+    ) c ON true
+    WHERE c.n > p.n
+)
+SELECT p.root, count(*)
+FROM below p
+WHERE NOT EXISTS (
+    SELECT 1 FROM (SELECT * FROM bough.messages WHERE namespace = $1) c WHERE c.parent = p.n OFFSET 0
+)
+GROUP BY p.root
+
+-- name: turns_of_sessions
+SELECT x.session, x.input_tokens, x.output_tokens, x.cached_tokens, x.reasoning_tokens, x.cost, l.status, l.model
+FROM (
+    SELECT t.session AS session, CAST(sum(t.input_tokens) AS bigint) AS input_tokens, CAST(sum(t.output_tokens) AS
+        bigint) AS output_tokens, CAST(sum(t.cached_tokens) AS bigint) AS cached_tokens, CAST(sum(t.reasoning_tokens) AS
+        bigint) AS reasoning_tokens, sum(t.cost) AS cost, max(t.n) AS newest
+    FROM (SELECT * FROM bough.turns WHERE namespace = $1) t
+    WHERE t.session IN (SELECT value FROM unnest(CAST($2 AS bigint[])) wanted (value))
+    GROUP BY t.session
+) x
+JOIN LATERAL (
+    SELECT * FROM bough.turns l WHERE l.namespace = $1 AND l.n = x.newest OFFSET 0
+) l ON true
+
+-- name: delegates_of_sessions
+SELECT parent, count(*)
+FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
+WHERE parent IN (SELECT value FROM unnest(CAST($2 AS bigint[])) wanted (value))
+GROUP BY parent
+
 -- name: sessions_at
 SELECT n, head
 FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
