@@ -27,7 +27,6 @@ def test_version_and_help_are_printed_and_succeed(sh: Shell) -> None:
     assert sh("--version").out == f"bough {bough.__version__}\n"
     assert sh("--db", "x", "--version").out == f"bough {bough.__version__}\n"
     assert "Look:" in sh("--help").out
-    assert "Look:" in sh().out
     assert "SHELL" in sh("help", "completion").out.upper()
 
 
@@ -40,7 +39,9 @@ def test_a_first_word_that_is_not_a_command_starts_a_prompt(words: list[str]) ->
     assert resolve(["--db=x.db", *words], COMMANDS) == ["--db=x.db", "run", *words]
 
 
-@pytest.mark.parametrize("word", ["tre", "serach", "TREE", "conversatins", "list", "rm", "fokr", "version"])
+@pytest.mark.parametrize(
+    "word", ["tre", "serach", "TREE", "conversatins", "list", "rm", "fokr", "version", "logs", "history", "grep"]
+)
 def test_a_misspelt_command_is_not_sent_to_a_model(word: str) -> None:
     with pytest.raises(click.UsageError, match="did you mean"):
         resolve([word, "x"], COMMANDS)
@@ -179,3 +180,12 @@ def test_a_misspelt_command_is_confirmed(kept: Shell, ids: dict[str, str]) -> No
     child.expect(pexpect.EOF)
     child.close()
     assert child.exitstatus == 2
+
+
+def test_piped_input_without_words_is_a_question_and_nothing_at_all_is_the_help(sh: Shell) -> None:
+    (sh.directory / "script").write_text("It is.\n")
+    done = sh(stdin="Is it?", BOUGH_MODEL="scripted:script")
+    assert (done.status, done.out) == (0, "It is.\n")
+    command = [sys.executable, "-m", "bough"]
+    nothing = subprocess.run(command, env=sh.environment, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    assert b"Look:" in nothing.stdout

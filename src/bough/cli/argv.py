@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 from collections.abc import Collection
 
@@ -12,11 +14,27 @@ GLOBAL_FLAGS = ("-h", "--help", "--version")
 FOREIGN_COMMANDS = {
     "list": "conversations list",
     "history": "conversations list",
+    "logs": "conversations list",
     "print": "show",
     "view": "show",
     "rm": "delete",
     "log": "tree",
     "find": "search",
+    "grep": "search",
+    "ask": "run",
+    "prompt": "run",
+    "diff": "compare",
+    "info": "status",
+    "cost": "stats",
+    "costs": "stats",
+    "usage": "stats",
+    "tag": "label",
+    "tags": "labels",
+    "star": "pin",
+    "rename": "title",
+    "revert": "undo",
+    "trash": "restore",
+    "settings": "config",
     "undelete": "restore",
     "continue": "run -c",
     "resume": "run --resume",
@@ -28,7 +46,9 @@ FOREIGN_COMMANDS = {
 def resolve(args: list[str], commands: Collection[str], *, asks: bool = True) -> list[str]:
     """Insert `run` before a prompt. With `asks`, confirm a misspelt command, or raise `click.UsageError`."""
     index = first_word(args)
-    if index == len(args) or args[index] in GLOBAL_FLAGS or args[index] in commands:
+    if index == len(args):
+        return [*args, *without_words()] if asks else args
+    if args[index] in GLOBAL_FLAGS or args[index] in commands:
         return args
     word = args[index]
     if word == "help":
@@ -36,6 +56,15 @@ def resolve(args: list[str], commands: Collection[str], *, asks: bool = True) ->
     if asks and (near := similar_command(word, commands)):
         return [*args[:index], *_confirm(word, near, args[index + 1 :])]
     return [*args[:index], "run", *args[index:]]
+
+
+def without_words() -> list[str]:
+    """The command of `bough` alone: `run` for piped input, else the help."""
+    try:
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+    except (OSError, ValueError, AttributeError):  # closed, or replaced by an object without a file
+        return ["--help"]
+    return ["run"] if stat.S_ISFIFO(mode) or stat.S_ISREG(mode) else ["--help"]
 
 
 def first_word(args: list[str]) -> int:

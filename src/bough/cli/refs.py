@@ -38,14 +38,3 @@ def message_id(store: Store, name: str) -> str:
     if found is None:
         raise NotFound(f"Conversation not found: no message and no session is called {name!r}.")
     return found
-
-
-def latest_id(store: Store) -> str:
-    """The head of the session last used, without those of subagents. Raises `NotFound`."""
-    session = next((info for info in store.sessions(delegates=False, limit=50) if info.head_id), None)
-    if session is not None and session.head_id is not None:
-        return session.head_id
-    trees = store.outline(limit=1, subagents=False)
-    if not trees:
-        raise NotFound("No conversation to show: the store is empty.")
-    return trees[0].newest.id

@@ -122,9 +122,8 @@ class Root(Commands):
     """`bough`, whose first word may also start a prompt."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        completing = ctx.resilient_parsing  # shell completion cannot ask a question
-        words = resolve(args, {*self.rows, *self.aliases}, asks=not completing)
-        return super().parse_args(ctx, words if words or completing else ["--help"])
+        # Shell completion cannot ask a question.
+        return super().parse_args(ctx, resolve(args, {*self.rows, *self.aliases}, asks=not ctx.resilient_parsing))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Completions of the first word: commands, and flags of `bough` and `bough run`."""

@@ -255,12 +255,10 @@ def _head_of(db: Database, session: SessionRow) -> int | None:
     """The head of a restored session; None if that message was purged. Raises `Refused` if it is in the trash."""
     if session.head is None or lookup.header(db, session.head):
         return session.head
-    for entry in map(TrashContent._make, db.rows("trash_payloads")):
-        if any(message.n == session.head for message in unpack(entry.payload).messages):
-            raise Refused(
-                f"The message where session {session.key!r} stood is in the trash too ({entry.id!r}); "
-                "restore that first."
-            )
+    if entry := _entry_with(db, session.head):
+        raise Refused(
+            f"The message where session {session.key!r} stood is in the trash too ({entry!r}); restore that first."
+        )
     return None
 
 
@@ -268,6 +266,14 @@ def _check_parents(db: Database, messages: Iterable[MessageRow]) -> None:
     own = {message.n for message in messages}
     for message in messages:
         if message.parent is not None and message.parent not in own and lookup.header(db, message.parent) is None:
-            raise Refused(
-                f"The message before {message.id!r} is in the trash too; restore that first. Nothing was changed."
-            )
+            entry = _entry_with(db, message.parent)
+            where = f"is in the trash too, in {entry!r}; restore that first" if entry else "was deleted for good"
+            raise Refused(f"The message before {message.id!r} {where}. Nothing was changed.")
+
+
+def _entry_with(db: Database, number: int) -> str | None:
+    """The id of the entry that holds a message."""
+    for entry in map(TrashContent._make, db.rows("trash_payloads")):
+        if any(message.n == number for message in unpack(entry.payload).messages):
+            return entry.id
+    return None

@@ -69,6 +69,8 @@ def test_a_mistake_is_one_line_with_a_suggestion(sh: Shell, file: Path) -> None:
     assert (done.status, done.out) == (STATUSES["config"], "")
     message = f"bough: {file}:2: 'run.modle' is not a key of the configuration. Did you mean 'run.model'?\n"
     assert done.err == message
+    file.write_text("run = 3\n")
+    assert "'run' is a table, not a value; write [run], and its keys below it." in sh("config").err
     missing = sh("--config", "nowhere.toml", "config")
     assert missing.status == STATUSES["config"]
     assert "There is no file" in missing.err

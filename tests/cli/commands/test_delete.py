@@ -19,6 +19,9 @@ def test_a_message_with_descendants_is_refused_and_cascade_is_named(
     assert (done.status, done.out) == (5, "")
     assert "--cascade" in done.err
     assert "recursive" not in done.err
+    leaf = kept(*words, ids["birch"])
+    assert f"1 message follows {ids['birch']!r}" in leaf.err
+    assert "`bough delete cli:birches` deletes the conversation cli:birches" in leaf.err
     assert stored_ids(kept) == before
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import bough
+from bough import assistant, user
 from bough.formats import names
 from tests.cli.bough_process import Shell
 from tests.cli.scripted_shell import ScriptedShell
@@ -53,12 +56,12 @@ def test_markdown_html_and_atif_are_written(kept: Shell, ids: dict[str, str], tm
 
 def test_an_existing_file_is_not_replaced_without_force(kept: Shell, ids: dict[str, str], tmp_path: Path) -> None:
     before = kept.db.read_bytes()
-    done = kept("export", ids["oaks"], "-o", str(kept.db))
+    done = kept("export", ids["oaks"], "-f", "jsonl", "-o", str(kept.db))
     assert done.status == 5
     assert "--force" in done.err
     assert kept.db.read_bytes() == before
     (tmp_path / "old.json").write_text("old")
-    assert kept("export", ids["oaks"], "--output", "old.json", "--force").status == 0
+    assert kept("export", ids["oaks"], "-f", "jsonl", "--output", "old.json", "--force").status == 0
     assert (tmp_path / "old.json").read_text() != "old"
 
 
@@ -110,3 +113,33 @@ def test_links_and_pipes_are_written_through_and_not_replaced(kept: Shell, ids: 
     assert kept("export", ids["ulan"], "-o", str(link), "--force").status == 0
     assert link.is_symlink()
     assert real.read_text() == kept("export", ids["ulan"], "-o", "-").out
+
+
+@pytest.mark.parametrize(
+    ("file", "start"), [("t.html", "<!doctype html>"), ("t.MD", "# "), ("t.jsonl", "{"), ("noending", "{")]
+)
+def test_the_ending_of_the_file_decides_the_format(kept: Shell, tmp_path: Path, file: str, start: str) -> None:
+    assert kept("export", "cli:garden", "-o", file).status == 0
+    assert (tmp_path / file).read_text().startswith(start)
+
+
+@pytest.mark.parametrize(("file", "message"), [("t.pdf", "written as .pdf"), ("t.json", "name one with -f")])
+def test_an_ending_without_a_format_is_an_error(kept: Shell, tmp_path: Path, file: str, message: str) -> None:
+    done = kept("export", "cli:garden", "-o", file)
+    assert done.status == 2
+    assert message in done.err
+    assert not (tmp_path / file).exists()
+    assert kept("export", "cli:garden", "-f", "anthropic", "-o", file).status == 0
+
+
+def test_everything_as_pages_has_an_index(sh: Shell, tmp_path: Path) -> None:
+    with bough.connect(sh.db) as store:
+        for words in ("<b>first</b> [x](y)", "second"):
+            store.session(f"cli:{words[-3]}").save_turn([user(words), assistant("yes")])
+    assert sh("export", "--all", "pages/", "-f", "html").status == 0
+    index = (tmp_path / "pages/index.html").read_text()
+    assert index.index("second") < index.index("&lt;b&gt;first")
+    links = re.findall(r'href="(\w+\.html)"', index)
+    assert sorted(links) == sorted(path.name for path in (tmp_path / "pages").iterdir() if path.name != "index.html")
+    assert sh("export", "--all", "-o", "texts/", "-f", "md").status == 0
+    assert r"\<b\>first\</b\> \[x\](y)" in (tmp_path / "texts/index.md").read_text()

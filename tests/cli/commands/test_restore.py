@@ -31,3 +31,14 @@ def test_entries_are_restored_by_id_prefix_or_short_name(kept: Shell, ids: dict[
     assert done.status == 3
     assert done.out == f"Restored {ids['loose'][:5]}: 1 message.\nRestored notes: 2 messages.\n"
     assert done.err == "bough: Nothing in the trash is called 'nowhere'.\n"
+
+
+def test_an_error_says_what_to_restore_first_and_what_was_not_deleted(kept: Shell, ids: dict[str, str]) -> None:
+    assert kept("delete", ids["five"]).status == 0
+    assert kept("delete", ids["birch"]).status == 0
+    done = kept("restore", ids["five"])
+    newest = json.loads(kept("restore", "--json").out)[0]["name"]
+    assert done.status == 5
+    assert f"is in the trash too, in {newest!r}; restore that first" in done.err
+    assert "was not deleted" in kept("restore", ids["oaks"]).err
+    assert "`bough restore` lists the trash" in kept("restore", "zzzzzz").err

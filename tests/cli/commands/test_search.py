@@ -21,3 +21,12 @@ def test_search_finds_words_with_filters_and_paging(kept: Shell, ids: dict[str, 
     assert kept("search", 'C++ "', "-foo-", "--channel", "cli").status in (0, 2)
     assert kept("search", "oak", "--since", "yesteryear").status == 2
     assert kept("search").status == 2
+
+
+def test_words_are_found_by_their_beginning_when_none_is_found_whole(kept: Shell, ids: dict[str, str]) -> None:
+    done = kept("search", "hornb")
+    assert done.out.startswith(ids["hornbeam"])
+    assert done.err == "No message has all these words; these have words that begin with them.\n"
+    assert json.loads(kept("search", "hornb tak", "--json").out)[0]["snippet"] == "Take hornbeam."
+    assert kept("search", "ornbeam").err == "Nothing found.\n"
+    assert kept("search", "hornbeam").err == ""

@@ -56,10 +56,22 @@ def resolve(store: Store, names: tuple[str, ...]) -> tuple[list[str], list[str]]
     return keys, ids
 
 
+def explain(store: Store, ids: list[str]) -> str | None:
+    """Why messages with descendants are not deleted, and the commands that delete more; None for another reason."""
+    below = {id: sum(1 for tree in store.outline(id) for _ in tree.walk()) - 1 for id in ids}
+    id = next((id for id, count in below.items() if count), None)
+    if id is None:
+        return None
+    through = [info.key for info in store.sessions_through(id)]
+    session = f"; `bough delete {through[0]}` deletes the conversation {through[0]}" if len(through) == 1 else ""
+    follow = "1 message follows" if below[id] == 1 else f"{below[id]:,} messages follow"
+    return f"{follow} {id!r}; nothing was deleted. --cascade deletes them too{session}."
+
+
 def delete_messages(store: Store, ids: list[str], cascade: bool) -> int:
     """Delete messages; returns the number of descendants that were deleted with them. Raises `Refused`."""
     try:
         store.delete_messages(ids, recursive=cascade)
     except Refused as error:
-        raise Refused(str(error).replace("Delete it with recursive=True (--cascade)", "Use --cascade")) from None
+        raise Refused(explain(store, ids) or str(error)) from None
     return store.trash()[0].messages - len(set(ids))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -15,7 +16,8 @@ from bough import exporters, formats
 from bough.cli.locate import Locator
 from bough.cli.options import MESSAGE_OR_SESSION, examples, store_options
 from bough.cli.output.console import json_text, note, on_terminal
-from bough.cli.output.text import sanitize
+from bough.cli.output.text import one_line, pluralize, sanitize
+from bough.cli.output.times import to_minute
 from bough.cli.refs import message_id
 from bough.errors import Invalid, Refused
 
@@ -24,10 +26,24 @@ if TYPE_CHECKING:
 
 JSONL = "jsonl"
 EMPTY = "There is nothing to export."
+INDEXES = {
+    "html": (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        "<title>Conversations</title><style>body{font:16px/1.6 system-ui;max-width:46rem;margin:2rem auto;"
+        "padding:0 1rem;color-scheme:light dark}li{margin:.4rem 0}small{opacity:.7}</style></head><body>"
+        "<h1>Conversations</h1><ul>\n",
+        '<li><a dir="auto" href="{id}.html">{title}</a> <small>{time} · {count}</small></li>\n',
+        "</ul></body></html>\n",
+    ),
+    "md": ("# Conversations\n\n", "- [{title}]({id}.md) {time} · {count}\n", ""),
+}
+"""Beginning, line and end of the index of a directory of conversations, by the ending of its files."""
 ARCHIVE = "everything.jsonl"
 """The file name of the whole store in a directory."""
 WIRE = tuple(name for name in formats.names() if name != "bough.jsonl")
 FORMATS = (JSONL, *exporters.names(), *WIRE)
+ENDINGS = {"jsonl": JSONL, "md": "md", "markdown": "md", "html": "html", "htm": "html"}
+"""The format of a file by its ending."""
 
 
 @click.command(
@@ -40,7 +56,11 @@ FORMATS = (JSONL, *exporters.names(), *WIRE)
 )  # fmt: skip
 @click.argument("names", metavar="ID... | --all [DIRECTORY]", nargs=-1, type=MESSAGE_OR_SESSION)
 @click.option(
-    "-f", "--format", "format_", type=click.Choice(FORMATS), default=JSONL, show_default=True, help="The format."
+    "-f",
+    "--format",
+    "format_",
+    type=click.Choice(FORMATS),
+    help="The format. Default: that of the ending of FILE, else jsonl.",
 )
 @click.option(
     "-o", "--output", metavar="FILE", type=click.Path(), help="The output file; for several conversations, a directory."
@@ -52,8 +72,8 @@ FORMATS = (JSONL, *exporters.names(), *WIRE)
 @store_options
 @click.pass_obj
 def command(
-    locator: Locator, names: tuple[str, ...], format_: str, output: str | None, everything: bool, branches: bool | None,
-    strict: bool, force: bool,
+    locator: Locator, names: tuple[str, ...], format_: str | None, output: str | None, everything: bool,
+    branches: bool | None, strict: bool, force: bool,
 ) -> None:  # fmt: skip
     """Write conversations: as jsonl, which is lossless; as md, html or atif; or as a provider's messages.
 
@@ -65,6 +85,7 @@ def command(
         names, output = (), target_of(names, output)
     elif not names:
         raise Invalid("Name the conversations to export, or use --all.")
+    format_ = format_ or format_of(output)
     with locator.existing() as store:
         ids = [message_id(store, name) for name in names]
         if format_ == JSONL:
@@ -75,6 +96,41 @@ def command(
         ids = ids or list(conversation_heads(store))
         ending = extension(format_)
         write_each(ids, output, force, ending, lambda id: conversation_text(store, id, format_, branches, strict))
+        if everything and ids and output is not None and is_directory(output) and ending in INDEXES:
+            write_output(os.path.join(output, f"index.{ending}"), force, index_lines(store, ids, ending))
+
+
+def format_of(output: str | None) -> str:
+    """The format that the ending of a file names; jsonl without a file or an ending. Raises `Invalid`."""
+    if output is None or is_directory(output):
+        return JSONL
+    ending = os.path.splitext(output)[1].lstrip(".").lower()
+    if ending in ENDINGS or not ending:
+        return ENDINGS.get(ending, JSONL)
+    if ending == "json":
+        raise Invalid(f"Several formats are JSON; name one with -f: atif, {', '.join(WIRE)}.")
+    known = ", ".join(f".{one}" for one in dict.fromkeys(ENDINGS))
+    raise Invalid(f"No format is written as .{ending}; the endings are {known}, and -f names any format.")
+
+
+def index_lines(store: Store, ids: list[str], ending: str) -> Iterator[str]:
+    """A page that links the exported conversations, the most recently active first."""
+    from html import escape
+
+    from bough.exporters.collect import title_of
+
+    before, line, after = INDEXES[ending]
+    yield before
+    for id in reversed(ids):
+        path = store.path(id)
+        keys = [info.key for info in store.sessions_through(id) if info.head_id == id]
+        info = store.find_session(keys[0]) if keys else None
+        title = one_line(title_of(info, path))
+        title = escape(title) if ending == "html" else re.sub(r"([\\\[\]`*_<>])", r"\\\1", title)
+        yield line.format(
+            id=id, title=title, time=to_minute(path[-1].created_at), count=pluralize(len(path), "message")
+        )
+    yield after
 
 
 def write_jsonl(store: Store, ids: list[str], output: str | None, force: bool, branches: bool) -> None:

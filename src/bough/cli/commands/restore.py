@@ -10,6 +10,7 @@ from bough.cli.output.console import echo, note, print_json, print_lines
 from bough.cli.output.table import table
 from bough.cli.output.text import pluralize
 from bough.cli.output.times import format_time
+from bough.cli.refs import find_session
 from bough.errors import NotFound
 from bough.model.keys import cli_key
 from bough.model.times import iso
@@ -47,9 +48,11 @@ def restore(store: Store, name: str) -> list[str]:
     """Restore the trash entry called `name`; `work` may stand for `cli:work`. Raises `NotFound` and `Ambiguous`."""
     try:
         return store.restore(name)
-    except NotFound:
+    except NotFound as error:
         if not any(cli_key(name) in entry.sessions for entry in store.trash()):
-            raise
+            lives = find_session(store, name) or store.find_id(name)
+            hint = f"{name!r} was not deleted." if lives else "`bough restore` lists the trash."
+            raise NotFound(f"{error} {hint}") from None
     return store.restore(cli_key(name))
 
 

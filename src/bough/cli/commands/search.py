@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import click
 
-from bough.cli.locate import Locator
+from bough.cli.locate import Locator, working_directory
 from bough.cli.options import SESSION, examples, json_option, limit_option, store_options
 from bough.cli.output.console import note, print_json, print_lines, progress, styled
 from bough.cli.output.text import one_line
@@ -36,6 +36,7 @@ from bough.store import Store
 @click.option("--offset", metavar="N", type=click.IntRange(min=0), default=0, help="Skip the first N.")
 @click.option("--session", metavar="NAME", type=SESSION, help="Only messages of this session.")
 @click.option("--channel", metavar="NAME", help="Only in this channel: cli, discord, telegram …")
+@click.option("--here", is_flag=True, help="Only in conversations of this directory and below it.")
 @click.option("--role", type=click.Choice(list(ROLES)), help="Only messages of this role.")
 @click.option("--label", metavar="TEXT", help="Only messages with this label.")
 @click.option("--since", metavar="WHEN", help="From this time on: 2026-11-16, 2026-11-16T08:30, or an age such as 7d.")
@@ -47,7 +48,8 @@ from bough.store import Store
 @click.pass_obj
 def command(
     locator: Locator, words: tuple[str, ...], limit: int, offset: int, session: str | None, channel: str | None,
-    role: str | None, label: str | None, since: str | None, until: str | None, best: bool, syntax: bool, as_json: bool,
+    here: bool, role: str | None, label: str | None, since: str | None, until: str | None, best: bool, syntax: bool,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Find messages that contain all of WORDS, those stored last first. Punctuation is literal: C++, foo-bar.
 
@@ -61,6 +63,7 @@ def command(
         filters = {
             "session": session_key(store, session or query.session), "channel": channel, "role": role, "label": label,
             "since": parse_time(since) if since else None, "until": parse_time(until) if until else None,
+            "directory": working_directory() if here else None,
         }  # fmt: skip
         query = replace(query, **{name: given for name, given in filters.items() if given is not None})
         if query == Query():

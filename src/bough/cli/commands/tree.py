@@ -6,12 +6,14 @@ from typing import Any
 
 import click
 
+from bough.cli.here import head_here, sessions_here
 from bough.cli.locate import Locator
 from bough.cli.options import MESSAGE_OR_SESSION, Extent, examples, extent_options, json_option, store_options
 from bough.cli.output.console import note, on_terminal, print_json, print_lines
 from bough.cli.output.text import pluralize
 from bough.cli.output.tree import tree_lines
 from bough.cli.refs import message_id
+from bough.errors import Invalid
 from bough.model import Headline, Size
 from bough.model.times import iso
 from bough.model.tree import Tree
@@ -23,13 +25,22 @@ EMPTY = 'No messages found. Start a conversation: bough "…", or import one: bo
 @click.command(epilog=examples("bough tree", "bough tree a1b2c3", "bough tree a1b2c3 --below", "bough tree --json"))
 @click.argument("name", metavar="[ID]", required=False, type=MESSAGE_OR_SESSION)
 @click.option("--below", is_flag=True, help="Only the message and its descendants.")
+@click.option("--here", is_flag=True, help="Only conversations of this directory.")
 @extent_options
 @json_option
 @store_options
 @click.pass_obj
-def command(locator: Locator, name: str | None, below: bool, extent: Extent, as_json: bool) -> None:
-    """Draw conversations as trees, the most recently active last; with ID, the tree of that message."""
+def command(locator: Locator, name: str | None, below: bool, here: bool, extent: Extent, as_json: bool) -> None:
+    """Draw conversations as trees, the most recently active last; with ID, the tree of that message.
+
+    `here` marks the message from which the next question in this directory goes on.
+    """
+    if name and here:
+        raise Invalid("--here and ID both name conversations; use one of them.")
     with locator.existing() as store:
+        if here:
+            print_here(store, extent, as_json)
+            return
         if name is None:
             print_recent(store, extent, as_json)
             return
@@ -47,8 +58,25 @@ def print_recent(store: Store, extent: Extent, as_json: bool) -> None:
     if as_json:
         print_json(outline_json(trees))
         return
-    print_lines(tree_lines(trees, fold=on_terminal() and not extent.full), from_end=True)
+    fold = on_terminal() and not extent.full
+    print_lines(tree_lines(trees, head_here(store), fold=fold), from_end=True)
     note_omitted(store.size(), len(trees), extent.subagents)
+
+
+def print_here(store: Store, extent: Extent, as_json: bool) -> None:
+    """Print the trees of the sessions of this directory, the most recently active last."""
+    trees: dict[str, Tree[Headline]] = {}
+    for info in sessions_here(store, extent.limit, delegates=extent.subagents):
+        if info.head_id is not None and len(trees) != extent.limit:
+            (tree,) = store.outline(info.head_id, whole=True)
+            trees.setdefault(tree.node.id, tree)
+    shown = sorted(trees.values(), key=lambda tree: tree.newest.created_at)
+    if as_json:
+        print_json(outline_json(shown))
+        return
+    print_lines(tree_lines(shown, head_here(store), fold=on_terminal() and not extent.full), from_end=True)
+    if not shown:
+        note('This directory has no conversation. Start one: bough "…"')
 
 
 def note_omitted(size: Size, shown: int, subagents: bool) -> None:

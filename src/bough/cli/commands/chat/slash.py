@@ -57,12 +57,12 @@ def welcome(loop: ChatLoop) -> None:
         aside(left)
 
 
-def show(nodes: list[Node], loop: ChatLoop) -> None:
+def show(nodes: list[Node], loop: ChatLoop, *, from_end: bool = False) -> None:
     """Write messages like `bough show`."""
     from bough.cli.commands.show import turns_of
     from bough.cli.output.transcript import Folding, transcript
 
-    console.print_lines(transcript(nodes, turns_of(loop.store, nodes), Folding()))
+    console.print_lines(transcript(nodes, turns_of(loop.store, nodes), Folding()), from_end=from_end)
 
 
 def new(loop: ChatLoop, title: str) -> None:
@@ -82,7 +82,7 @@ def clear(loop: ChatLoop, _: str) -> None:
 
 def history(loop: ChatLoop, words: str) -> None:
     path = loop.session.path(last=number(words) if words else None)
-    show(path, loop) if path else aside("This conversation is empty.")
+    show(path, loop, from_end=True) if path else aside("This conversation is empty.")
 
 
 def fork(loop: ChatLoop, id: str) -> None:
@@ -174,31 +174,32 @@ def title(loop: ChatLoop, words: str) -> None:
 
 
 def search(loop: ChatLoop, words: str) -> None:
-    from bough.cli.commands.search import hit_lines
+    from bough.cli.commands.search import find, hit_lines, note_differences
+    from bough.model.search_query import parse_query
 
     if not words:
         raise Invalid("/search needs words: /search WORDS")
-    hits = loop.store.search(words, limit=10)
-    console.print_lines(hit_lines(hits, (words,)))
+    query = parse_query(words)
+    hits = find(loop.store, query, "newest", 10, 0)
+    note_differences(hits)
+    console.print_lines(hit_lines(hits, query.wanted.split()))
     if not hits:
         aside("Nothing found.")
 
 
 def export(loop: ChatLoop, words: str) -> None:
-    from bough.cli.commands.export import FORMATS, JSONL, conversation_text, write_output
+    from bough.cli.commands.export import JSONL, conversation_text, format_of, write_output
     from bough.exporters import jsonl
 
     head = loop.session.head
     if head is None:
         raise Invalid("This conversation is empty; there is nothing to export.")
     file = os.path.expanduser(words) or f"{loop.session.key.replace(':', '-').replace('/', '-')}.md"
-    ending = file.rpartition(".")[2]
-    if ending == JSONL:
+    format_ = format_of(file)
+    if format_ == JSONL:
         write_output(file, False, jsonl.some(loop.store, [head], False))
     else:
-        write_output(
-            file, False, conversation_text(loop.store, head, ending if ending in FORMATS else "md", False, False)
-        )
+        write_output(file, False, conversation_text(loop.store, head, format_, False, False))
 
 
 def attach(loop: ChatLoop, file: str) -> None:
