@@ -70,6 +70,31 @@ def _price_list() -> Callable[..., Any] | None:
     return extract_usage
 
 
+def listed_model(model: str, provider: str | None) -> tuple[int | None, float | None, float | None]:
+    """The context window of a model, and its price in US dollars for a million tokens of input and of output."""
+    from datetime import UTC, datetime
+
+    try:
+        from genai_prices.data_snapshot import get_snapshot
+    except ImportError:
+        return None, None, None
+    find: Callable[..., Any] = get_snapshot().find_provider_model
+    for seller in (provider, None):
+        try:
+            found = find(model, None, seller, None)[1]
+            prices = found.get_prices(datetime.now(UTC))
+        except (LookupError, ValueError):
+            continue
+        return found.context_window, _amount(prices.input_mtok), _amount(prices.output_mtok)
+    return None, None, None
+
+
+def _amount(price: Any) -> float | None:
+    """A price in dollars: the base price where it depends on the length of the request."""
+    base = getattr(price, "base", price)
+    return None if base is None else float(base)
+
+
 def window_of(model: str) -> int | None:
     """The context window of a model in tokens; None if the price list is not installed or does not list the model."""
     try:

@@ -12,6 +12,7 @@ from bough.errors import ProviderError
 if TYPE_CHECKING:
     from bough.providers.api import Api
     from bough.providers.catalog import Service
+    from bough.providers.connection import HttpConnection
     from bough.providers.types import Provider
 
 Settings: TypeAlias = Mapping[str, Mapping[str, Any]]
@@ -54,13 +55,15 @@ def find(spec: str, settings: Settings = NONE, environ: Mapping[str, str] = os.e
 
 
 def default(environ: Mapping[str, str] = os.environ, settings: Settings = NONE) -> str:
-    """The default spec: the first provider that is configured or has its key in the environment, else `local`."""
+    """The default spec: the first provider that is configured or has a key, of the environment or stored; or `local`."""
+    from bough.config.key_store import stored_keys
     from bough.providers.catalog import SERVICES, service
 
+    stored = stored_keys()
     for name in (*settings, *SERVICES):
         table = settings.get(name, {})
         known = service(name, table, environ)
-        keyed = known and (table.get("api_key") or environ.get(known.key_env or ""))
+        keyed = known and (table.get("api_key") or environ.get(known.key_env or "") or name in stored)
         if known and known.model and (keyed or (name in settings and not known.key_env)):
             return f"{name}:{known.model}"
     return "local"
@@ -83,18 +86,36 @@ def _over_http(
 ) -> Provider:
     if not model:
         raise ProviderError(f"Which model of {name}? Say it as {name}:MODEL.", kind="not_found")
+    from bough.providers.http_provider import HttpProvider
+
+    api, connection = _connection(name, known, table, environ, None)
+    return HttpProvider(name, model, api, connection, dict(table.get("options", {})), table.get("window"))
+
+
+def connect_to(name: str, settings: Settings, environ: Mapping[str, str], timeout: float) -> HttpConnection:
+    """A connection to a provider, without a model. Raises `ProviderError`, also for one that has no HTTP API."""
+    from bough.providers.catalog import service
+
+    table = settings.get(name, {})
+    known = service(name, table, environ)
+    if known is None:
+        raise ProviderError(f"No provider with an HTTP API is called {name!r}.", kind="not_found")
+    return _connection(name, known, table, environ, timeout)[1]
+
+
+def _connection(
+    name: str, known: Service, table: Mapping[str, Any], environ: Mapping[str, str], timeout: float | None
+) -> tuple[Api, HttpConnection]:
     key = _key(name, known, table, environ)
     try:
         import httpx2  # noqa: F401
     except ImportError:
         raise ProviderError(f"Asking {name} needs more: pip install 'bough[run]'", kind="not_found") from None
     from bough.providers.connection import READ_TIMEOUT, HttpConnection
-    from bough.providers.http_provider import HttpProvider
 
     api = _api(name, known)
     headers = {**api.headers(key), **table.get("headers", {})}
-    connection = HttpConnection(name, known.base_url, headers, table.get("timeout") or READ_TIMEOUT)
-    return HttpProvider(name, model, api, connection, dict(table.get("options", {})), table.get("window"))
+    return api, HttpConnection(name, known.base_url, headers, timeout or table.get("timeout") or READ_TIMEOUT)
 
 
 def _api(name: str, known: Service) -> Api:
@@ -116,12 +137,18 @@ def _key(name: str, known: Service, table: Mapping[str, Any], environ: Mapping[s
 
     A key that is not printable ASCII is refused here, because the HTTP library's error would show it.
     """
-    key = str(table.get("api_key") or environ.get(known.key_env or "", "")).strip()
+    key = str(table.get("api_key") or environ.get(known.key_env or "", "") or _stored_key(name) or "").strip()
     if key and not (key.isascii() and key.isprintable()):
         raise ProviderError(f"The key of {name} has characters that no key has; copy it again.", kind="key")
     if not key and known.key_env:
-        raise ProviderError(f"There is no key for {name}; set {known.key_env}.", kind="key")
+        raise ProviderError(f"There is no key for {name}; set {known.key_env}, or: bough keys set {name}", kind="key")
     return key or None
+
+
+def _stored_key(name: str) -> str | None:
+    from bough.config.key_store import find_key
+
+    return find_key(name)
 
 
 def _plugin(spec: str, name: str, model: str, table: Mapping[str, Any]) -> Provider:

@@ -106,6 +106,20 @@ class HttpConnection:
         error = errors.from_response(self.name, response.status_code, response.headers, error_body)
         raise errors.hide(error, self._secrets)
 
+    def get(self, path: str, query: Mapping[str, str]) -> Json:
+        """The JSON at a path; asked once. Raises `ProviderError`."""
+        with self._translate_errors():
+            url = self._url.copy_with(path=f"{self._url.path.rstrip('/')}/{path}")
+            request = self._client.build_request("GET", url, params=query or None)
+            response = self._client.send(request)
+        if not response.is_success:
+            error = errors.from_response(self.name, response.status_code, response.headers, response.content)
+            raise errors.hide(error, self._secrets)
+        try:
+            return response.json()
+        except ValueError:
+            raise ProviderError(f"{self.name} answered {path} with something else than JSON.") from None
+
     def events(self, response: httpx2.Response) -> Iterator[dict[str, Json] | None]:
         """The events of a stream; None for `[DONE]`. Raises `ProviderError`."""
         import httpx2

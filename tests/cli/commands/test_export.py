@@ -83,7 +83,7 @@ def test_a_failed_export_leaves_no_file(kept: Shell, ids: dict[str, str], tmp_pa
 
 def test_the_directory_after_all_receives_everything(kept: Shell) -> None:
     assert kept("export", "--all", "pages", "-f", "html").status == 0
-    assert len(list((kept.directory / "pages").glob("*.html"))) == 5
+    assert len(list((kept.directory / "pages").glob("*.html"))) == 6  # with the index
     assert kept("export", "--all", "backup").status == 0
     assert (kept.directory / "backup" / "everything.jsonl").read_text() == kept("export", "--all").out
     twice = kept("export", "--all", "a", "-o", "b")

@@ -66,10 +66,14 @@ def agents(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]
 
 
 def models(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Models for shell completion: the providers' names and `local`."""
+    """Models for shell completion: those that `bough models` has listed, and the providers' names."""
+    from bough.providers.model_list import cached_specs
+
     with suppress(BoughError):
-        known = ["local", *(f"{name}:" for name in locator_of(ctx).settings().names("providers"))]
-        return [name for name in known if name.startswith(incomplete)]
+        listed = cached_specs()
+        named = [f"{name}:" for name in locator_of(ctx).settings().names("providers")]
+        known = ["local", *listed, *(name for name in named if not any(one.startswith(name) for one in listed))]
+        return [name for name in dict.fromkeys(known) if name.startswith(incomplete)]
     return []
 
 

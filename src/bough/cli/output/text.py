@@ -23,6 +23,21 @@ def one_line(text: str) -> str:
     return sanitize(" ".join(text.split()))
 
 
+_MARKUP = (
+    (re.compile(r"^ *(```|~~~).*$", re.MULTILINE), ""),
+    (re.compile(r"^ {0,3}(#{1,6}|[-*+]|>|\d{1,3}[.)]) +", re.MULTILINE), ""),
+    (re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)"), r"\1"),
+    (re.compile(r"(?<![\w*`])(\*\*|__|\*|_|``?)(?=\S)([^*_`\n]+?)(?<=\S)\1(?![\w*`])"), r"\2"),
+)
+
+
+def plain_line(text: str) -> str:
+    """The text on one line without Markdown, for lists."""
+    for pattern, plain in _MARKUP:
+        text = pattern.sub(plain, text)
+    return one_line(text)
+
+
 def _visible(match: re.Match[str]) -> str:
     code = ord(match[0])
     if code < 0x20:

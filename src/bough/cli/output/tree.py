@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from bough.cli.output.console import columns, on_terminal, styled
-from bough.cli.output.text import one_line, pluralize, truncate, width
+from bough.cli.output.text import one_line, plain_line, pluralize, truncate, width
 from bough.cli.output.times import to_minute
 from bough.model import Headline
 from bough.model.tree import Tree
@@ -83,7 +83,7 @@ def _line(row: TreeRow, room: int, here: str | None) -> str:
     time = to_minute(node.created_at)
     start = f"{row.prefix}{node.id} ({time}) {role} "
     before, after = "".join(f"{mark} " for mark in annotations_of(row.tree)), _sessions(node, here)
-    words = truncate(one_line(node.words), max(MIN_WORDS, room - width(start + before + after)))
+    words = truncate(plain_line(node.words), max(MIN_WORDS, room - width(start + before + after)))
     head = f"{styled(row.prefix, 'dim')}{styled(node.id, 'bold')} ({styled(time, 'dim')})"
     text = f"{styled(before, 'yellow')}{words}{styled(after, 'blue')}"
     return f"{head} {styled(role, COLOURS[node.role])} {text}".rstrip()
