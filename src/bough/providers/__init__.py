@@ -55,7 +55,7 @@ def find(spec: str, settings: Settings = NONE, environ: Mapping[str, str] = os.e
 
 
 def default(environ: Mapping[str, str] = os.environ, settings: Settings = NONE) -> str:
-    """The default spec: the first provider that is configured or has a key, of the environment or stored; or `local`."""
+    """The default spec: the first provider that is configured or has a key, set or stored; or `local`."""
     from bough.config.key_store import stored_keys
     from bough.providers.catalog import SERVICES, service
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import bough
+from bough import assistant, user
 from tests.cli.bough_process import Shell
 
 
@@ -30,3 +32,10 @@ def test_words_are_found_by_their_beginning_when_none_is_found_whole(kept: Shell
     assert json.loads(kept("search", "hornb tak", "--json").out)[0]["snippet"] == "Take hornbeam."
     assert kept("search", "ornbeam").err == "Nothing found.\n"
     assert kept("search", "hornbeam").err == ""
+
+
+def test_here_finds_only_in_conversations_of_this_directory(kept: Shell, ids: dict[str, str]) -> None:
+    with bough.connect(kept.db) as store:
+        store.session("cli:own", directory=str(kept.directory)).save_turn([user("an oak here"), assistant("Yes.")])
+    (hit,) = json.loads(kept("search", "oak", "--here", "--json").out)
+    assert hit["session"] == "cli:own"
