@@ -30,7 +30,7 @@ def test_entries_are_restored_by_id_prefix_or_short_name(kept: Shell, ids: dict[
     done = kept("restore", ids["loose"][:5], "notes", "nowhere")
     assert done.status == 3
     assert done.out == f"Restored {ids['loose'][:5]}: 1 message.\nRestored notes: 2 messages.\n"
-    assert done.err == "bough: Nothing in the trash is called 'nowhere'.\n"
+    assert done.err == "bough: Nothing in the trash is called 'nowhere'. `bough restore` lists the trash.\n"
 
 
 def test_an_error_says_what_to_restore_first_and_what_was_not_deleted(kept: Shell, ids: dict[str, str]) -> None:
