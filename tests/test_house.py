@@ -32,6 +32,7 @@ LAYERS = [
     {"exporters", "importers", "providers"},
     {"agent"},
     {"runtime"},
+    {"server"},
     {"__main__", "cli"},
 ]
 """Each package or top-level module may import those of its own layer and of the layers above."""

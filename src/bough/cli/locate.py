@@ -97,6 +97,10 @@ class Locator:
         """Open the store; create its file if there is none. Raises what `bough.connect` raises."""
         return self._open(self.find())
 
+    def open_namespace(self, namespace: str | None) -> Store:
+        """Open a namespace of the store, for a server; None is the one that this command line names."""
+        return self._open(self.find(), namespace)
+
     def existing(self, *, missing_ok: bool = False) -> Store:
         """Open the store without creating a file: where there is none, an empty store in memory.
 
@@ -109,14 +113,15 @@ class Locator:
             raise NotFound(f"There is no store at {self.db!r}; check the name. `bough run` creates one.")
         return self._open(StoreLocation(":memory:", found.source))
 
-    def _open(self, found: StoreLocation) -> Store:
+    def _open(self, found: StoreLocation, namespace: str | None = None) -> Store:
         from bough.engines import connect
 
         if context := click.get_current_context(silent=True):
             context.call_on_close(self._report_redacted)
         if found.path is not None:
-            return connect(found.where, before_save=self._redact)
-        return connect(found.where, namespace=self.settings().get("db.namespace"), before_save=self._redact)
+            return connect(found.where, namespace=namespace, before_save=self._redact)
+        named = namespace or self.settings().get("db.namespace")
+        return connect(found.where, namespace=named, before_save=self._redact)
 
     def _redact(self, message: Message) -> Message:
         """The message to store. The configuration is read for the first one: commands that only read do without."""

@@ -44,6 +44,9 @@ COMMANDS = {
     "import": ("import_", "Import conversations of other programs, each message once."),
     "export": ("export", "Write conversations as jsonl, md, html, or a provider's messages."),
     "db": ("db", "Maintain the store: path, verify, backup, copy, vacuum, migrate."),
+    "serve": ("serve", "Serve the store over HTTP: OpenAI's API, bough's own, MCP, and the page."),
+    "page": ("serve:page", "Open the page with all conversations in a browser."),
+    "tokens": ("tokens", "Make, list and revoke tokens for the server."),
     "mcp": ("mcp", "Serve an agent as a tool over MCP."),
     "models": ("models", "List the models that can be asked, with window and price."),
     "keys": ("keys", "Store the API keys of providers."),
@@ -59,6 +62,7 @@ SECTIONS = {
     "conversations": "Look",
     "fork": "Change",
     "import": "In and out",
+    "serve": "Serve",
     "db": "Maintain",
 }
 """The first command of each section of `bough --help`."""

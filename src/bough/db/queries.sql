@@ -1030,3 +1030,15 @@ SELECT p.message FROM pins p WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.
 
 -- name: homeless_documents
 SELECT d.session, d.name FROM documents d WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.n = d.session)
+
+-- name: insert_server_token
+INSERT INTO server_tokens (id, name, tenant, scopes, hash, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+
+-- name: server_token
+SELECT id, name, tenant, scopes, hash, created_at, expires_at FROM server_tokens WHERE id = ?
+
+-- name: server_tokens
+SELECT id, name, tenant, scopes, hash, created_at, expires_at FROM server_tokens ORDER BY created_at DESC, id
+
+-- name: delete_server_token
+DELETE FROM server_tokens WHERE id = ?

@@ -1968,6 +1968,23 @@ WHERE NOT EXISTS (
     SELECT 1 FROM (SELECT * FROM bough.sessions WHERE namespace = $1) s WHERE s.n = d.session OFFSET 0
 )
 
+-- name: insert_server_token
+INSERT INTO bough.server_tokens (namespace, id, name, tenant, scopes, hash, created_at, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+
+-- name: server_token
+SELECT id, name, tenant, scopes, hash, created_at, expires_at
+FROM (SELECT * FROM bough.server_tokens WHERE namespace = $1) server_tokens
+WHERE id = $2
+
+-- name: server_tokens
+SELECT id, name, tenant, scopes, hash, created_at, expires_at
+FROM (SELECT * FROM bough.server_tokens WHERE namespace = $1) server_tokens
+ORDER BY created_at DESC, id
+
+-- name: delete_server_token
+DELETE FROM bough.server_tokens AS server_tokens WHERE server_tokens.namespace = $1 AND (id = $2)
+
 -- name: path
 WITH wanted (n, blocks) AS (
     WITH RECURSIVE wanted (n, blocks, parent) AS (

@@ -251,6 +251,18 @@ CREATE TABLE bough.trash_names (
 );
 CREATE INDEX trash_names_trash ON bough.trash_names (namespace, trash);
 
+CREATE TABLE bough.server_tokens (
+    namespace  text COLLATE "C" NOT NULL,
+    id         text COLLATE "C" NOT NULL,
+    name       text NOT NULL,
+    tenant     text COLLATE "C",
+    scopes     text NOT NULL,
+    hash       bytea NOT NULL,
+    created_at bigint NOT NULL,
+    expires_at bigint,
+    PRIMARY KEY (namespace, id)
+);
+
 CREATE TABLE bough.external_ids (
     namespace text COLLATE "C" NOT NULL,
     kind      text COLLATE "C" NOT NULL,

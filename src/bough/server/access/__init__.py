@@ -1,0 +1,1 @@
+"""Who may do what: tokens, the cookie of the page, names of hosts and origins."""

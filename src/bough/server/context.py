@@ -1,0 +1,47 @@
+"""What the routes of a server share."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+
+if TYPE_CHECKING:
+    from bough.config import Config
+    from bough.runtime.agents import Runtime
+    from bough.server.access.cookies import Cookies
+    from bough.server.models import Models
+    from bough.server.observe import Metrics
+    from bough.server.settings import ServerSettings
+    from bough.server.stores import ServedStore, Stores
+
+
+class Context:
+    """The settings, stores and models of one server."""
+
+    def __init__(
+        self, settings: ServerSettings, config: Config, stores: Stores, models: Models, runtime: Runtime,
+        metrics: Metrics, cookies: Cookies | None,
+    ) -> None:  # fmt: skip
+        self.settings = settings
+        self.config = config
+        self.stores = stores
+        self.models = models
+        self.runtime = runtime
+        self.metrics = metrics
+        self.cookies = cookies
+        self.stopping = asyncio.Event()
+        """Set when the server was asked to stop: endless streams end then."""
+
+
+def context_of(request: Request) -> Context:
+    """The context of the server that got a request."""
+    context: Context = request.app.state.context
+    return context
+
+
+def store_of(request: Request) -> ServedStore:
+    """The store that the caller's token opens."""
+    store: ServedStore = request.state.store
+    return store
