@@ -8,8 +8,9 @@ from bough.cli.locate import Locator
 from bough.cli.options import json_option, store_options
 from bough.cli.output.console import note, print_json, print_lines
 from bough.cli.output.table import table
-from bough.cli.output.times import format_time, parse_duration
+from bough.cli.output.times import format_time
 from bough.cli.registry import Commands
+from bough.model.times import parse_duration
 from bough.model.values import asdict
 
 SCOPE_HELP = "What it allows: read, write, run, admin. Repeatable.  [default: read, write, run]"
