@@ -19,20 +19,20 @@ from bough.errors import BoughError
 from bough.server import health, signin
 from bough.server.access.gate import Gate
 from bough.server.headers import SecurityHeaders
-from bough.server.limits import Limits
+from bough.server.limits import ClientLimits
 from bough.server.observe import Observer, log
 from bough.server.problems import HttpProblem, Problem, of_error
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from bough.server.context import Context
+    from bough.server.context import ServerContext
 
 
 STATIC = os.path.join(os.path.dirname(__file__), "static")
 
 
-def build(context: Context) -> ASGIApp:
+def build(context: ServerContext) -> ASGIApp:
     """The application. The end of its lifespan closes the stores and the models."""
 
     @asynccontextmanager
@@ -44,7 +44,7 @@ def build(context: Context) -> ASGIApp:
             await context.stores.close()
 
     routes = [*health.routes, *signin.routes, context.metrics.route(), Mount("/static", StaticFiles(directory=STATIC))]
-    app = Starlette(routes=routes, lifespan=lifespan, middleware=[Middleware(Limits, settings=context.settings)],
+    app = Starlette(routes=routes, lifespan=lifespan, middleware=[Middleware(ClientLimits, settings=context.settings)],
         exception_handlers={HttpProblem: show_error, BoughError: show_error, HTTPException: show_http_error,
                             Exception: show_error})  # fmt: skip
     gate = Gate(app, context.settings, context.stores, context.cookies)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bough.server.stores import ServedStore, Stores
 
 
-class Context:
+class ServerContext:
     """The settings, stores and models of one server."""
 
     def __init__(
@@ -35,9 +35,9 @@ class Context:
         """Set when the server was asked to stop: endless streams end then."""
 
 
-def context_of(request: Request) -> Context:
+def context_of(request: Request) -> ServerContext:
     """The context of the server that got a request."""
-    context: Context = request.app.state.context
+    context: ServerContext = request.app.state.context
     return context
 
 

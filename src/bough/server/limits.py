@@ -19,7 +19,7 @@ UPLOADS = ("/api/v1/imports",)
 """Paths that take whole files."""
 
 
-class Limits:
+class ClientLimits:
     """ASGI middleware. A body that is too large is 413, one that stalls 408; a client that takes nothing is cut off."""
 
     def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:

@@ -19,7 +19,7 @@ from bough.model.values import replace
 from bough.server.app import build
 
 if TYPE_CHECKING:
-    from bough.server.context import Context
+    from bough.server.context import ServerContext
     from bough.server.settings import ServerSettings
 
 KEEP_ALIVE = 30
@@ -27,7 +27,7 @@ MAX_HEADERS = 65_536
 BACKLOG = 512
 
 
-def serve(context: Context, listening: socket.socket, ready: Callable[[], None]) -> None:
+def serve(context: ServerContext, listening: socket.socket, ready: Callable[[], None]) -> None:
     """Serve until a signal to stop, or Ctrl+C; `ready` is called when requests are accepted.
 
     After the signal no connection is accepted, and streams have `grace_seconds` to end.
@@ -42,13 +42,13 @@ def serve(context: Context, listening: socket.socket, ready: Callable[[], None])
         limit_concurrency=settings.max_connections, h11_max_incomplete_event_size=MAX_HEADERS,
     )  # fmt: skip
     with listening:
-        Server(config, context, ready).run(sockets=[listening])
+        HttpServer(config, context, ready).run(sockets=[listening])
 
 
-class Server(uvicorn.Server):
+class HttpServer(uvicorn.Server):
     """A server that says when it is ready and when it stops."""
 
-    def __init__(self, config: uvicorn.Config, context: Context, ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, context: ServerContext, ready: Callable[[], None]) -> None:
         super().__init__(config)
         self._context = context
         self._ready = ready

@@ -90,7 +90,7 @@ def start(
 ) -> None:
     from bough.cli.ask.runtime import agents_of
     from bough.server.access.cookies import Cookies
-    from bough.server.context import Context
+    from bough.server.context import ServerContext
     from bough.server.listen import serve
     from bough.server.models import Models
     from bough.server.observe import Metrics, log_to_stderr
@@ -102,7 +102,7 @@ def start(
         cookies = Cookies.of(settings.token, settings.port, settings.certificate is not None or settings.behind_proxy)
     config = locator.settings()
     with agents_of(locator) as runtime:
-        context = Context(
+        context = ServerContext(
             settings, config, Stores(locator.open_namespace), Models(config, settings.models, models), runtime,
             Metrics(), cookies,
         )  # fmt: skip
