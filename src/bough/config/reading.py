@@ -51,7 +51,7 @@ def read(path: Path) -> dict[str, tuple[Any, int | None]]:
         line = lines.get(name) or next((lines[one] for one in lines if one.startswith(f"{name}.")), None)
         where = f"{path}:{line}" if line else str(path)
         key = find_key(name)
-        if key is None and _is_section(name) and name.partition(".")[0] in SECTIONS:
+        if key is None and name in SECTIONS:
             raise ConfigError(f"{where}: {name!r} is a table, not a value; write [{name}], and its keys below it.")
         if key is None:
             raise ConfigError(f"{where}: {_unknown(name)}{suggestion(name)}")
