@@ -12,18 +12,25 @@ import apsw
 import pytest
 
 import bough
-from bough import Session, Store, Turn, aio, assistant, user
+from bough import Answers, Session, Store, Turn, aio, assistant, user
+
+PAIRS = (
+    (Store, aio.AsyncStore),
+    (Session, aio.AsyncSession),
+    (Turn, aio.AsyncTurn),
+    (Answers, aio.AsyncAnswers),
+)
 
 
 def test_every_verb_is_there() -> None:
-    for sync, facade in ((Store, aio.AsyncStore), (Session, aio.AsyncSession), (Turn, aio.AsyncTurn)):
+    for sync, facade in PAIRS:
         inside = {"write", "prepare", "load", "load_path", "follower", "end_with"}
         names = {name for name in vars(sync) if not name.startswith("_")} - inside
         assert names <= set(dir(facade)), f"{facade.__name__} lacks {names - set(dir(facade))}"
 
 
 def test_what_is_a_property_or_a_method_is_the_same_in_both() -> None:
-    for sync, facade in ((Store, aio.AsyncStore), (Session, aio.AsyncSession), (Turn, aio.AsyncTurn)):
+    for sync, facade in PAIRS:
         for name, member in vars(sync).items():
             other = getattr(facade, name, None)
             if not name.startswith("_") and other is not None:
@@ -210,5 +217,51 @@ def test_messages_are_read_in_the_thread_and_not_when_the_event_loop_looks(tmp_p
             hand.close()
             with pytest.raises(bough.Corrupt, match=id_):
                 await store.get_messages([id_])
+
+    asyncio.run(run())
+
+
+def test_tasks_write_several_answers_at_the_same_time(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with await aio.connect(tmp_path / "a.db") as store:
+            session = await store.session("s")
+
+            async def write(turn: aio.AsyncTurn, text: str) -> None:
+                async with turn:
+                    await turn.sketch(text[:1])
+                    await asyncio.sleep(0.01)
+                    await turn.add(text)
+
+            async with session.answers(["a", "b"], message="question") as answers:
+                await asyncio.gather(*(write(turn, f"answer {n}") for n, turn in enumerate(answers)))
+                answers.choose(answers[1])
+            assert answers.chosen is answers[1]
+            assert [node.message.text for node in await session.path()] == ["question", "answer 1"]
+            assert len(await store.children(await answers.question)) == len(answers) == 2
+
+    asyncio.run(run())
+
+
+def test_answers_that_are_cancelled_keep_nothing_from_others(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with await aio.connect(tmp_path / "a.db") as store:
+            session = await store.session("s")
+            await session.save_turn(["question", "first"])
+
+            async def hang() -> None:
+                async with session.answers(["a", "b"]) as answers:
+                    async with answers[0] as turn:
+                        await turn.sketch("half")
+                        await asyncio.sleep(60)
+
+            for pause in (0, 0.001, 0.05):
+                task = asyncio.create_task(hang())
+                await asyncio.sleep(pause)
+                task.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+            await session.save_turn(["next", "answer"], wait=5)
+            assert len(await session.path()) == 4
+            assert {info.status for info in await store.turns("s")} == {"complete", "interrupted"}
 
     asyncio.run(run())

@@ -25,7 +25,7 @@ LAYERS = [
     {"context"},
     {"storage"},
     {"ingest"},
-    {"session", "turn"},
+    {"session", "turn", "answers"},
     {"store"},
     {"engines"},
     {"aio"},

@@ -8,6 +8,7 @@ _MODULE_OF = {
     for module, names in {
         "errors": "Ambiguous BoughError Busy ConfigError Conflict Corrupt CursorExpired FormatError Full "
         "ImporterError Invalid NotFound ProviderError Refused SchemaTooNew StorageError ToolError",
+        "answers": "Answers",
         "engines": "connect",
         "model.blocks": "Block Media Other Text Thinking ToolCall ToolResult tool_call",
         "model.keys": "cli_key delegate_key discord_key parse_key telegram_key",

@@ -1,6 +1,9 @@
 """The public names, for type checkers and editors; `__init__.py` loads each at its first use."""
 
 from bough import aio as aio
+from bough.answers import (
+    Answers as Answers,
+)
 from bough.engines import (
     connect as connect,
 )

@@ -16,6 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, overload
 
 from bough import engines
+from bough.answers import Answers
 from bough.errors import Busy
 from bough.model import Change, Message, SessionInfo, Status, Totals, TurnInfo
 from bough.recorder import Item, Kept, save_dialog
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from bough.storage.replies import Group, Pair
 
 P = ParamSpec("P")
+Opened = TypeVar("Opened", Turn, Answers)
 R = TypeVar("R")
 
 
@@ -97,6 +99,17 @@ def hop_to_turn(verb: Callable[Concatenate[Any, P], Turn]) -> Callable[Concatena
             return await self._open(partial(once, busy=busy))
 
         return AsyncTurn(open_, self._threads)
+
+    return update_wrapper(opened_later, verb)
+
+
+def hop_to_answers(verb: Callable[Concatenate[Any, P], Answers]) -> Callable[Concatenate[Any, P], AsyncAnswers]:
+    """The form of a method that opens several turns: they are opened when its `async with` block is entered."""
+
+    def opened_later(self: AsyncSession, /, *args: P.args, **kwargs: P.kwargs) -> AsyncAnswers:
+        wait: Any = kwargs.pop("wait", WAIT)
+        once: Callable[..., Answers] = partial(verb, self.sync, *args, **kwargs)
+        return AsyncAnswers(lambda: retry(lambda: self._open(once), wait), self._threads)
 
     return update_wrapper(opened_later, verb)
 
@@ -293,6 +306,8 @@ class AsyncSession(_Facade):
     append = hop_when_free(Session.append)
     record = hop_when_free(Session.record)
     turn = hop_to_turn(Session.turn)
+    answer = hop_to_turn(Session.answer)
+    answers = hop_to_answers(Session.answers)
     fork = hop_to_session(Session.fork)
     delegate = hop_to_session(Session.delegate)
 
@@ -301,13 +316,13 @@ class AsyncSession(_Facade):
         archived = await self._hop(self.sync.new, title)
         return None if archived is None else AsyncSession(archived, self._threads)
 
-    async def _open(self, once: Callable[..., Turn]) -> Turn:
+    async def _open(self, once: Callable[..., Opened]) -> Opened:
         """One try at opening a turn. If it is cancelled while the thread opens one, the turn is interrupted."""
         opening = asyncio.ensure_future(self._hop(once, wait=0))
 
-        def put_aside(opened: asyncio.Future[Turn]) -> None:
+        def put_aside(opened: asyncio.Future[Opened]) -> None:
             if not opened.cancelled() and opened.exception() is None:
-                self._threads.submit(opened.result().interrupt, "CancelledError")
+                self._threads.submit(opened.result().end_with, asyncio.CancelledError())
 
         try:
             return await asyncio.shield(opening)
@@ -338,6 +353,11 @@ class AsyncTurn(_Facade):
     def is_open(self) -> bool:
         """Whether the block was entered."""
         return self.sync is not None
+
+    @property
+    def begun(self) -> bool:
+        """Whether its first message is stored; as `Turn.begun`."""
+        return self.sync.begun
 
     @property
     def id(self) -> str:
@@ -381,6 +401,65 @@ class AsyncTurn(_Facade):
     delegate = hop_to_session(Turn.delegate)
 
 
+class AsyncAnswers(_Facade):
+    """Awaitable `Answers`; they open when the `async with` block is entered."""
+
+    sync: Answers
+    turns: tuple[AsyncTurn, ...] = ()
+    """The answers. Each may be written by a task of its own, in `async with turn`."""
+
+    def __init__(self, opening: Callable[[], Awaitable[Answers]], threads: ThreadPoolExecutor) -> None:
+        super().__init__(None, threads)
+        self._opening = opening
+
+    async def __aenter__(self) -> Self:
+        self.sync = await self._opening()
+        self.turns = tuple(AsyncTurn(partial(_now, turn), self._threads) for turn in self.sync.turns)
+        for turn, opened in zip(self.turns, self.sync.turns, strict=True):
+            turn.sync = opened
+        return self
+
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        ending = self.sync.close if error is None else lambda: self.sync.end_with(error)
+        await asyncio.shield(self._hop(ending))
+
+    def __iter__(self) -> Iterator[AsyncTurn]:
+        return iter(self.turns)
+
+    def __len__(self) -> int:
+        return len(self.turns)
+
+    def __getitem__(self, index: int) -> AsyncTurn:
+        return self.turns[index]
+
+    @property
+    def chosen(self) -> AsyncTurn | None:
+        """The answer that the head goes to; as `Answers.chosen`."""
+        chosen = self.sync.chosen
+        return next((turn for turn in self.turns if turn.sync is chosen), None)
+
+    @property
+    def question(self) -> Coroutine[Any, Any, str]:
+        """The id of the question: `await answers.question`."""
+        return self._hop(lambda: self.sync.question)
+
+    @property
+    def session(self) -> AsyncSession:
+        """The session that they belong to."""
+        return AsyncSession(self.sync.session, self._threads)
+
+    def choose(self, answer: AsyncTurn) -> None:
+        """Names the answer that the dialog goes on with. Raises `Invalid` for one of another question."""
+        self.sync.choose(answer.sync)
+
+    close = hop(Answers.close)
+
+
+async def _now(turn: Turn) -> Turn:
+    """An answer that is open already."""
+    return turn
+
+
 class AsyncRecorder:
     """Like `Recorder`, with an awaitable `generate`."""
 
@@ -417,4 +496,4 @@ async def retry(work: Callable[[], Awaitable[R]], wait: float) -> R:
         await asyncio.sleep(pause)
 
 
-__all__ = ["AsyncRecorder", "AsyncSession", "AsyncStore", "AsyncTurn", "connect"]
+__all__ = ["AsyncAnswers", "AsyncRecorder", "AsyncSession", "AsyncStore", "AsyncTurn", "connect"]

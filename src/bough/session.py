@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from bough.answers import Answers
 from bough.codec.digest import chain
 from bough.errors import Busy, Conflict, Invalid, NotFound, Refused
 from bough.model import (
@@ -29,7 +30,7 @@ from bough.model.arguments import at_least
 from bough.model.times import micros, span
 from bough.model.turns import SaveTurn
 from bough.model.values import UNSET, Unset, value
-from bough.storage import append, changes, documents, journal, leases, lookup, pins, sessions, turns
+from bough.storage import answers, append, changes, documents, journal, leases, lookup, pins, sessions, turns
 from bough.storage.leases import LEASE, new_owner, register, unregister
 from bough.storage.messages import insert
 from bough.storage.replies import ReplyDetails, attribute
@@ -208,10 +209,7 @@ class Session:
         nothing; with other words, this raises `Conflict`. A digest of the instructions is kept, and their text if
         `keep_instructions`. `spent` is what the turn has cost before it began.
         """
-        kept = {"instructions": instructions} if instructions is not None and keep_instructions else {}
-        details = TurnDetails(
-            model, provider, usage=spent or Usage(), instructions=instructions, metadata={**(metadata or {}), **kept}
-        )
+        details = self._details(model, provider, instructions, keep_instructions, metadata, spent)
         first = user(message) if isinstance(message, str) else message or user()
         number = None if resume is None else lookup.number(self.store.db, resume)
         opening = Opening(first, details, idempotency_key, number, lease)
@@ -221,6 +219,63 @@ class Session:
             if busy == "raise":
                 raise
         return opening.open(self.fork(), wait=0)
+
+    def answer(
+        self,
+        at: str | None = None,
+        *,
+        idempotency_key: str | None = None,
+        model: str | None = None,
+        provider: str | None = None,
+        instructions: str | None = None,
+        keep_instructions: bool = False,
+        metadata: dict[str, Json] | None = None,
+        spent: Usage | None = None,
+        wait: float = WAIT,
+        lease: float = LEASE,
+    ) -> Turn:
+        """Opens a turn that answers a question again: that of the message `at`, or the last one of the dialog.
+
+        The turn adds only replies and tool results, below the question, and is known by its first reply. Ended, it is
+        the dialog in place of the former answer, which stays as a branch. What ends otherwise is resumed as any turn
+        is. Raises `Refused` where there is no question, and what `turn` raises.
+        """
+        details = self._details(model, provider, instructions, keep_instructions, metadata, spent)
+        opening = AnswersOpening((details,), at, None, idempotency_key, lease)
+        (turn,) = opening.open(self, wait)
+        return turn
+
+    def answers(
+        self,
+        models: Sequence[str | None],
+        at: str | None = None,
+        *,
+        message: Message | str | None = None,
+        providers: Sequence[str | None] | None = None,
+        idempotency_key: str | None = None,
+        instructions: str | None = None,
+        keep_instructions: bool = False,
+        metadata: dict[str, Json] | None = None,
+        wait: float = WAIT,
+        lease: float = LEASE,
+    ) -> Answers:
+        """Opens a turn for each model that answers one question: an existing one, as in `answer`, or a new message.
+
+        They are written at the same time, by threads or one after the other, under one lease. When the `with` block is
+        left, the head goes to the answer that was given to `Answers.choose`, else to the first whole one, in the order
+        of the models. An idempotency key is for a new message. Raises what `answer` raises, and `Invalid`.
+        """
+        providers = [None] * len(models) if providers is None else providers
+        if not models or len(models) != len(providers) or (message is not None and at is not None):
+            raise Invalid("Give at least one model, as many providers if any, and either a message or `at`.")
+        if idempotency_key is not None and message is None:
+            raise Invalid("An idempotency key of several answers needs a new message; nothing was opened.")
+        each = tuple(
+            self._details(model, provider, instructions, keep_instructions, metadata)
+            for model, provider in zip(models, providers, strict=True)
+        )
+        question = user(message) if isinstance(message, str) else message
+        return AnswersOpening(each, at, question, idempotency_key, lease, alone=False).open(self, wait)
 
     def save_turn(
         self,
@@ -509,6 +564,16 @@ class Session:
         at_least("revision", revision, 0)
         return self.store.write(lambda now: documents.put(self.store.db, self.key, name, content, revision, now))
 
+    def _details(
+        self, model: str | None, provider: str | None, instructions: str | None, keep_instructions: bool,
+        metadata: dict[str, Json] | None, spent: Usage | None = None,
+    ) -> TurnDetails:  # fmt: skip
+        """What a turn that is opened stores besides its messages."""
+        kept = {"instructions": instructions} if instructions is not None and keep_instructions else {}
+        return TurnDetails(
+            model, provider, usage=spent or Usage(), instructions=instructions, metadata={**(metadata or {}), **kept}
+        )
+
     def _number(self, after: str | Unset | None) -> int | Unset | None:
         """The number of the message that is expected at the head."""
         return lookup.number(self.store.db, after) if isinstance(after, str) else after
@@ -548,7 +613,8 @@ class Opening:
         """The open turn, once the session is free. Raises `Busy`."""
         db, owner = session.store.db, new_owner(session.store.db.shared)
         if self.resume is not None:
-            work = partial(turns.reopen, db, session.key, self.resume, session._directory, owner, self.lease)
+            where = session.key, self.resume, session._directory, session.label
+            work = partial(turns.reopen, db, *where, owner, self.lease)
         else:
             (entry,) = session.store.prepare([self.message], session.label)
             given = entry, session._link(self.details), self.idempotency_key
@@ -556,6 +622,38 @@ class Opening:
         register(owner)
         try:
             return Turn(session, session.store.write(work, wait), self.lease)
+        except BaseException:
+            unregister(owner)  # the commit may have succeeded: a lease that nobody uses must count as abandoned
+            raise
+
+
+@value
+class AnswersOpening:
+    """How to open answers to one question."""
+
+    each: tuple[TurnDetails, ...]
+    at: str | None
+    message: Message | None
+    """A new question, instead of that at a message."""
+    idempotency_key: str | None
+    lease: float
+    alone: bool = True
+
+    def open(self, session: Session, wait: float) -> Answers:
+        """The open answers, once the session is free. Raises `Busy`."""
+        store, owner = session.store, new_owner(session.store.db.shared)
+        each = [session._link(details) for details in self.each]
+        work: Callable[[int], answers.Opened]
+        if self.message is not None:
+            (entry,) = store.prepare([self.message], session.label)
+            given = entry, each, self.idempotency_key
+            work = partial(answers.open_question, store.db, session.key, *given, owner, self.lease)
+        else:
+            about = self.at, each, session.label, self.idempotency_key, self.alone
+            work = partial(answers.open_answers, store.db, session.key, *about, owner, self.lease)
+        register(owner)
+        try:
+            return Answers(session, store.write(work, wait), self.lease)
         except BaseException:
             unregister(owner)  # the commit may have succeeded: a lease that nobody uses must count as abandoned
             raise

@@ -43,8 +43,13 @@ class Turn:
 
     @property
     def id(self) -> str:
-        """The id of its first message; the turn can be resumed by it."""
+        """The id of its first message; the turn can be resumed by it. That of another answer is the id it will get."""
         return self._opened.id
+
+    @property
+    def begun(self) -> bool:
+        """Whether its first message is stored. A turn that answers a question again begins with its first reply."""
+        return self._opened.n > 0
 
     @property
     def repeated(self) -> bool:
@@ -53,7 +58,7 @@ class Turn:
 
     @property
     def info(self) -> TurnInfo:
-        """Its stored state."""
+        """Its stored state. Raises `NotFound` for an answer that has not begun."""
         return self.session.store.turn_info(self.id)
 
     @property
@@ -85,7 +90,9 @@ class Turn:
             return context_at(self.session.store, self._opened.last, format, budget, strict=strict, **size)
 
         made = now()
-        if not made.cut or summarize is None or self.compact(summarize, budget=budget, **size) is None:
+        if not made.cut or summarize is None or not self.begun:
+            return made
+        if self.compact(summarize, budget=budget, **size) is None:
             return made
         return now()
 
@@ -108,8 +115,9 @@ class Turn:
         from bough.context.load import compact_at
 
         store, last = self.session.store, self._opened.last
-        if self.status != "running":
-            raise Refused(f"Turn {self.id!r} is {self.status}; compact its session instead.")
+        if self.status != "running" or not self.begun:
+            state = self.status if self.begun else "about to answer a question again"
+            raise Refused(f"Turn {self.id!r} is {state}; compact its session instead.")
         check_keep_turns(keep_turns)
         size: dict[str, Any] = {"model": model, "reserve": reserve, "counter": counter}
         made = compact_at(store, last, summarize, budget, keep_turns=keep_turns, **size)
@@ -177,7 +185,10 @@ class Turn:
             )
             saved = store.write(lambda now: turns.extend(store.db, self._opened, entries, news, own, now, self._lease))
             self._opened.details = news
-            self._opened.last = saved.last
+            if entries:
+                self._opened.last = saved.last
+                if self._opened.n < 0:
+                    self._opened.n, self._opened.id = saved.first, saved.ids[0]
         return saved.ids
 
     @contextmanager
@@ -255,9 +266,12 @@ class Turn:
             if self.status == "running":
                 try:
                     ending = store.write(lambda now: turns.finish(store.db, self._opened, status, why, now))
-                    self.status, why, self._opened.last = ending
+                    self.status, why, self._opened.last, n = ending
+                    if n != self._opened.n:
+                        self._opened.n, self._opened.id = n, lookup.id_of(store.db, n) or self.id
                 finally:
-                    unregister(self._opened.owner)  # whatever went wrong, the session is not kept from others
+                    if self._opened.asked is None or self._opened.asked.alone:
+                        unregister(self._opened.owner)  # whatever went wrong, the session is not kept from others
         return why
 
     def __enter__(self) -> Self:

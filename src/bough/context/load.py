@@ -116,11 +116,23 @@ def last_message(db: Database, head: int | None) -> LastMessage | None:
     """The last message of the path that ends at row `head`; None if there is no such row."""
     at, newest = head, None
     while row := db.row("message_header", at) if at is not None else None:
-        n, at, _, _, turn, _, weight, summary = row
+        n, at, _, role, turn, _, weight, summary = row
         newest = newest or summary
         if n != summary or at is None:
-            return LastMessage(n, n if turn is None else turn, weight, newest)
+            return LastMessage(n, first_of_turn(db, n, role, turn), weight, newest)
     return None
+
+
+def first_of_turn(db: Database, n: int, role: str, turn: int | None) -> int:
+    """The first message of a turn, or of that of the question that it answers; `n` outside any turn."""
+    if role == "user" or turn is None:
+        return n if turn is None else turn
+    _, parent, _, role, *_ = db.row("message_header", turn) or (None, None, None, "user")
+    above = db.row("message_header", parent) if role != "user" and parent is not None else None
+    if above is None or above[3] != "user" or above[0] == above[-1]:
+        return turn
+    question, _, _, _, own, *_ = above
+    return int(question if own is None else own)
 
 
 def name_unloaded(db: Database, made: Context, rest: list[Node], base: int) -> Context:

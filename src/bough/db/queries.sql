@@ -523,7 +523,7 @@ SELECT {turn} FROM turns t WHERE t.n = ?
 
 -- name: turns
 SELECT {turn} FROM turns t
-WHERE ({of_session}) AND (t.status = ?2 OR ?2 IS NULL) AND t.n < ?3 ORDER BY t.n DESC LIMIT ?4
+WHERE ({of_session}) AND (t.status = ?2 OR ?2 IS NULL) AND t.n < ?3 AND t.n > 0 ORDER BY t.n DESC LIMIT ?4
 
 -- name: turns_since
 -- The turns of a session that begin after a message and did not complete.
@@ -582,11 +582,28 @@ INSERT INTO sketches (turn, content) VALUES (?, ?) ON CONFLICT (turn) DO UPDATE 
 DELETE FROM sketches WHERE turn = ?
 
 -- name: running_turns
-SELECT t.n, s.n, s.lease_turn, s.lease_owner, s.lease_until, s.key
+SELECT t.n, s.n, s.lease_turn, s.lease_owner, s.lease_until, s.key, t.parent
 FROM turns t LEFT JOIN sessions s ON s.n = t.session WHERE t.status = 'running'
 
+-- name: lowest_turn
+-- The lowest number of a turn: below zero while an answer has no message, by which it would be known.
+SELECT min(n) FROM turns
+
+-- name: renumber_turn
+UPDATE turns SET n = ?, last = ? WHERE n = ?
+
+-- name: renumber_reply
+UPDATE replies SET message = ?1, turn = ?1 WHERE message = ?2
+
+-- name: half_answers
+-- The replies to a message that a turn began with.
+SELECT c.n FROM {given} p CROSS JOIN messages c ON {is_child} WHERE c.turn = ? ORDER BY c.n
+
+-- name: give_messages
+UPDATE messages SET turn = ? WHERE n IN (SELECT value FROM json_each(?))
+
 -- name: running_turns_in
-SELECT t.n, s.n, s.lease_turn, s.lease_owner, s.lease_until, s.key
+SELECT t.n, s.n, s.lease_turn, s.lease_owner, s.lease_until, s.key, t.parent
 FROM turns t JOIN sessions s ON s.n = t.session
 WHERE t.status = 'running' AND t.last IN (SELECT value FROM json_each(?))
 
@@ -669,12 +686,14 @@ WHERE m.n IN (SELECT value FROM json_each(?))
 -- name: steps_of_session
 -- What the turns of a session have added: from the last message of each up to its first, and half replies beside them.
 WITH RECURSIVE walk (n, first) AS (
-    SELECT last, n FROM turns WHERE session = ?
+    SELECT last, n FROM turns WHERE session = ?1 AND n > 0
     UNION
     SELECT m.parent, walk.first FROM walk CROSS JOIN messages m ON m.n = walk.n WHERE m.parent >= walk.first
 )
 SELECT n FROM walk
 UNION SELECT c.n FROM walk p CROSS JOIN messages c ON {is_child} WHERE c.turn = p.first
+UNION SELECT c.n FROM (SELECT parent AS n, n AS turn FROM turns WHERE session = ?1 AND n > 0) p
+CROSS JOIN messages c ON {is_child} WHERE c.turn = p.turn
 
 -- name: message_rows
 SELECT {message_columns} FROM messages WHERE n IN (SELECT value FROM json_each(?)) ORDER BY n
@@ -833,7 +852,7 @@ SELECT max(t.last) FROM turns t WHERE t.session = ? AND t.status IN ('complete',
   AND EXISTS (SELECT 1 FROM messages m WHERE m.n = t.last)
 
 -- name: broken_turns
-SELECT t.n FROM turns t WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.n = t.n)
+SELECT t.n FROM turns t WHERE t.n > 0 AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.n = t.n)
    OR NOT EXISTS (SELECT 1 FROM messages m WHERE m.n = t.last)
 
 -- name: trash_payloads
@@ -841,6 +860,7 @@ SELECT n, id, payload FROM trash
 
 -- name: lost_replies
 SELECT r.message FROM replies r WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.n = r.message)
+  AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.n = r.message)
 
 -- name: wrong_sums
 -- Turns whose figures are not the sums of their replies, and how many replies they have.

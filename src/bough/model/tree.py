@@ -74,12 +74,17 @@ def _latest(tree: Tree[P]) -> int:
 
 
 def turn_starts(path: Sequence[Node]) -> list[Node]:
-    """The first node of every turn on a path. Outside turns, each user message starts one."""
+    """The first node of every turn on a path. Outside turns, each user message starts one.
+
+    A turn that answers a question of another one goes with that.
+    """
     starts = []
     for place, node in enumerate(path):
         if node.kind == "summary":
             continue
         begins = node.role == "user" if node.turn_id is None else node.turn_id == node.id
+        if begins and node.role != "user" and place and path[place - 1].role == "user":
+            begins = path[place - 1].kind == "summary"
         if begins or place == 0:
             starts.append(node)
     return starts

@@ -80,9 +80,10 @@ def unleased(db: Database, key: str, now: int, ids: Sequence[str] = (), director
         return session
     if is_leased(session, now):
         raise Busy(f"Session {key!r} is in the middle of another turn; wait for it, or fork.")
-    assert session.lease_turn is not None
-    turn = session.lease_turn, session.n, session.lease_turn, session.lease_owner, session.lease_until, session.key
-    interrupt_abandoned(db, RunningTurn(*turn), now)
+    for turn in running(db):
+        if turn.session == session.n and turn.is_held:
+            interrupt_abandoned(db, turn, now)
+    db.run("drop_lease", session.n)  # also that of answers which have all ended
     return session_state(db, key, ids, directory)
 
 
@@ -130,15 +131,16 @@ def running(db: Database) -> list[RunningTurn]:
 
 def is_abandoned(turn: RunningTurn, now: int) -> bool:
     """Whether the writer of a running turn is gone, or has lost its lease."""
-    return turn.lease_turn != turn.n or (turn.lease_until or 0) <= now or is_dead(turn.lease_owner or "")
+    return not turn.is_held or (turn.lease_until or 0) <= now or is_dead(turn.lease_owner or "")
 
 
 def interrupt_abandoned(db: Database, turn: RunningTurn, now: int) -> None:
     """Ends a turn whose writer went away."""
-    partial.settle(db, turn.n, now)
-    db.run("end_turn", "interrupted", "The writer went away.", now, turn.n)
-    changes.add(db, "ended", now, turn.session, turn.n)
-    if turn.lease_turn == turn.n:
+    settled = partial.settle(db, turn.n, now)
+    n = settled.turn if settled else turn.n
+    db.run("end_turn", "interrupted", "The writer went away.", now, n)
+    changes.add(db, "ended", now, turn.session, n)
+    if turn.is_held:
         db.run("drop_lease", turn.session)
 
 

@@ -45,7 +45,7 @@ class ExternalTarget(NamedTuple):
 
 
 class RunningTurn(NamedTuple):
-    """A row of `running_turns`: a turn that is marked as running, and the lease of its session."""
+    """A row of `running_turns` or `running_turns_in`: a turn marked as running, and the lease of its session."""
 
     n: int
     session: int | None
@@ -53,6 +53,13 @@ class RunningTurn(NamedTuple):
     lease_owner: str | None
     lease_until: int | None
     key: str | None
+    parent: int | None = None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether the lease of the session is this turn's: its number, or, below zero, that of the question."""
+        lease = self.lease_turn
+        return lease is not None and (lease == self.n if lease > 0 else -lease in (self.n, self.parent))
 
 
 class IndexState(NamedTuple):

@@ -24,7 +24,7 @@ from bough.db.rows import (
 )
 from bough.errors import Conflict, Corrupt, NotFound, Refused
 from bough.model import TrashEntry, ids
-from bough.storage import blobs, changes, leases, lookup, replies, search, turns
+from bough.storage import blobs, changes, leases, lookup, partial, replies, search, turns
 from bough.storage.messages import taken
 from bough.storage.rows import RunningTurn, TrashContent
 from bough.storage.trash_payload import CutTurn, Deleted, MovedHead, pack, unpack
@@ -190,6 +190,9 @@ def _end_turns(db: Database, everything: str, now: int) -> None:
         turn = RunningTurn(*row)
         if not leases.is_abandoned(turn, now):
             raise Refused(f"Session {turn.key!r} is in the middle of a turn there; nothing was deleted.")
+        if turn.n < 0:
+            partial.forget(db, turn.n)
+            continue
         db.run("drop_sketch", turn.n)  # it would have followed what is being deleted
         leases.interrupt_abandoned(db, turn, now)
 

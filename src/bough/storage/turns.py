@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from bough.codec import column, json_text, turn_info
 from bough.codec.digest import link, short_hash
@@ -23,8 +23,12 @@ from bough.storage.leases import SessionState, check_owner, unleased
 from bough.storage.messages import Entry, Saved, ids_for, insert
 from bough.storage.replies import ReplyDetails, either
 
+if TYPE_CHECKING:
+    from bough.storage.answers import Asked
+
 NO_REPLY = "No reply was added."
 UNFINISHED = "The reply was still being written."
+TAKEN_OVER = "Someone took over, and put the turn aside."
 IN_DIALOG = ("complete", "stopped")
 """The statuses of the turns that are part of the session's dialog."""
 
@@ -87,6 +91,13 @@ class OpenTurn:
     repeated: bool = False
     """It was completed or stopped before, under the same idempotency key."""
     status: Status = "running"
+    asked: Asked | None = None
+    """Of an answer to an existing question; its number is below zero until it has a message."""
+
+    @property
+    def lease_turn(self) -> int:
+        """What the lease of the session has as its turn."""
+        return self.n if self.asked is None else -self.asked.question
 
 
 class Ending(NamedTuple):
@@ -95,6 +106,8 @@ class Ending(NamedTuple):
     status: Status
     error: str | None
     last: int
+    n: int
+    """The number of the turn, which an answer may have got only now."""
 
 
 def move_head(db: Database, session: int, head: int | None) -> None:
@@ -126,10 +139,17 @@ def parents_of_turns(db: Database, head: int | None) -> Iterator[int | None]:
     while header := lookup.header(db, at):
         if header.turn is not None and (first := lookup.header(db, header.turn)):
             header = first
-        is_summary = header.summary == header.n
+        at, is_summary = header.parent, header.summary == header.n
+        if header.role != "user" and _is_question(db, at):
+            continue  # an answer to a question of another turn goes with that
         if not is_summary and (header.turn is not None or header.role == "user" or header.parent is None):
             yield header.parent
-        at = header.parent
+
+
+def _is_question(db: Database, n: int | None) -> bool:
+    """Whether a message is of the user, and no summary."""
+    header = lookup.header(db, n)
+    return header is not None and header.role == "user" and header.n != header.summary
 
 
 # One turn, step by step ---------------------------------------------------------------------------------------------
@@ -149,7 +169,7 @@ def open_turn(
     session = unleased(db, key, now, ids_for([entry]), details.directory)
     if idempotency_key is not None and (done := completed(db, session.n, idempotency_key)):
         check_repeated(db, done, [entry], done, idempotency_key)
-        return _load(db, done, session.n, owner, repeated=True)
+        return load(db, done, session.n, owner, repeated=True)
     entry.parent = session.head
     saved = insert(db, [entry], now, turn=0, point=session.insert_point)
     n, (id,) = saved.first, saved.ids
@@ -163,7 +183,9 @@ def open_turn(
     return OpenTurn(n, id, session.n, session.head, n, owner, details)
 
 
-def reopen(db: Database, key: str, turn: int, directory: str | None, owner: str, lease: float, now: int) -> OpenTurn:
+def reopen(
+    db: Database, key: str, turn: int, directory: str | None, label: str | None, owner: str, lease: float, now: int
+) -> OpenTurn:
     """Continues a turn that did not complete."""
     session = unleased(db, key, now, directory=directory)
     row = db.row("turn", turn)
@@ -172,16 +194,21 @@ def reopen(db: Database, key: str, turn: int, directory: str | None, owner: str,
         raise NotFound(f"Session {key!r} has no such turn.")
     if info.status in IN_DIALOG:
         raise Refused(f"Turn {info.id!r} is {info.status}; there is nothing to resume. Fork from it instead.")
-    opened = _load(db, turn, session.n, owner)
-    if opened.parent != session.head:
+    opened = load(db, turn, session.n, owner)
+    from bough.storage import answers
+
+    if answers.is_answer(db, opened):
+        answers.reopen(db, session, opened, label, lease, now)
+    elif opened.parent != session.head:
         raise Conflict(
             f"Session {key!r} has moved on since turn {info.id!r}; fork at {info.last_id!r} to go on from there."
         )
-    db.run("reopen_turn", turn)
-    opened.last = partial.without_half_reply(db, turn, opened.last)
-    leases.take(db, session.n, turn, owner, now, lease)
+    else:
+        db.run("reopen_turn", turn)
+        opened.last = partial.without_half_reply(db, turn, opened.last)
+        leases.take(db, session.n, turn, owner, now, lease)
     use(db, session, now, directory)
-    changes.add(db, "opened", now, session.n, turn)
+    changes.add(db, "opened", now, session.n, opened.parent if opened.n < 0 else turn)
     return opened
 
 
@@ -189,6 +216,10 @@ def extend(
     db: Database, turn: OpenTurn, entries: list[Entry], p: TurnDetails, reply: ReplyDetails, now: int, lease: float
 ) -> Saved:
     """Adds messages, if there are any, and updates the details; renews the lease."""
+    if turn.n < 0 and entries:
+        from bough.storage import answers
+
+        return answers.begin(db, turn, entries, p, reply, now, lease)
     check_owner(db, turn.session, turn.id, turn.owner)
     saved = Saved(turn.last + 1, [])
     if entries:
@@ -196,38 +227,53 @@ def extend(
         db.run("drop_sketch", turn.n)
         saved = insert(db, entries, now, turn.n)
     changes.add(db, "added" if entries else "updated", now, turn.session, saved.last)
+    extend_row(db, turn, saved.last, p, reply)
+    at = turn.last if turn.n > 0 else turn.n
+    if entries:
+        at = saved.first + replies.reply_index([entry.message for entry in entries])
+    replies.add(db, at, turn.n, turn.session, reply, now)
+    leases.take(db, turn.session, turn.lease_turn, turn.owner, now, lease)
+    return saved
+
+
+def extend_row(db: Database, turn: OpenTurn, last: int, p: TurnDetails, reply: ReplyDetails) -> None:
+    """Updates the last message of a turn and its details, and adds the usage of a reply."""
     u = reply.usage
     db.run(
-        "extend_turn", saved.last, p.model, p.provider, p.request_id,
+        "extend_turn", last, p.model, p.provider, p.request_id,
         u.input_tokens, u.output_tokens, u.cached_tokens, u.reasoning_tokens, u.cost, p.context_tokens,
         p.instructions_digest, p.kept_metadata, p.first_token_at, turn.n,
     )  # fmt: skip
-    at = saved.first + replies.reply_index([entry.message for entry in entries]) if entries else turn.last
-    replies.add(db, at, turn.n, turn.session, reply, now)
-    leases.take(db, turn.session, turn.n, turn.owner, now, lease)
-    return saved
 
 
 def finish(db: Database, turn: OpenTurn, status: Status, error: str | None, now: int) -> Ending:
     """Ends a turn. The head moves for a complete or stopped one, unless it was moved since."""
+    if turn.asked is not None:
+        from bough.storage import answers
+
+        return answers.finish(db, turn, status, error, now)
     row = db.row("leased_session", turn.session, turn.owner)
     if row is None:
-        return Ending("interrupted", "Someone took over, and put the turn aside.", turn.last)
+        return Ending("interrupted", TAKEN_OVER, turn.last, turn.n)
     half = partial.settle(db, turn.n, now)
-    last = turn.last if half is None else half
+    last = turn.last if half is None else half.last
     if status == "complete":
         status, error = _completed(db, last, half is not None)
     head, newest = row
     if status in IN_DIALOG and head != turn.parent:
         status, error = "interrupted", "The session moved on in the meantime."
-    db.run("end_turn", status, column(error), now, turn.n)
+    end_row(db, turn.n, status, error, now)
     if status in IN_DIALOG:
         db.run("advance_head", last, now, turn.session)
         if newest != 1:
             db.run("use_session", now, turn.session)
     db.run("drop_lease", turn.session)
     changes.add(db, "ended", now, turn.session, turn.n)
-    return Ending(status, error, last)
+    return Ending(status, error, last, turn.n)
+
+
+def end_row(db: Database, turn: int, status: Status, error: str | None, now: int) -> None:
+    db.run("end_turn", status, column(error), now, turn)
 
 
 def _completed(db: Database, last: int, is_half: bool) -> tuple[Status, str | None]:
@@ -244,8 +290,8 @@ def sketch(db: Database, turn: OpenTurn, reply: Entry, now: int, lease: float) -
     """Stores the reply so far, instead of the one stored before, and renews the lease."""
     check_owner(db, turn.session, turn.id, turn.owner)
     partial.keep(db, turn.n, reply)
-    leases.take(db, turn.session, turn.n, turn.owner, now, lease)
-    changes.add(db, "sketched", now, turn.session, turn.n)
+    leases.take(db, turn.session, turn.lease_turn, turn.owner, now, lease)
+    changes.add(db, "sketched", now, turn.session, turn.parent if turn.n < 0 else turn.n)
 
 
 # A whole turn at once -----------------------------------------------------------------------------------------------
@@ -364,25 +410,35 @@ def turn_row(
 
 def reload(db: Database, turn: OpenTurn) -> tuple[OpenTurn, Status]:
     """A turn as it is stored now, and its status."""
+    if turn.n < 0 and lookup.span(db, turn.n) is None:  # it has got its number
+        turn = replace(turn, n=lookup.number(db, turn.id))
     span = lookup.span(db, turn.n)
     if span is None:
         raise NotFound(f"Turn {turn.id!r} was deleted.")
-    return _load(db, turn.n, turn.session, turn.owner), span.status
+    return replace(load(db, turn.n, turn.session, turn.owner), id=turn.id, asked=turn.asked), span.status
 
 
 def unfinished(db: Database, key: str, now: int) -> list[TurnInfo]:
     """The turns that can be resumed at the head of a session, the newest first."""
     session = leases.session_state(db, key)
     rows = db.rows("turns_since", session.n, session.head or 0)
-    head = lookup.id_of(db, session.head) if rows else None
-    here = [info for info in map(turn_info, rows) if info.parent_id == head]
+    places = {lookup.id_of(db, at) for at in (session.head, _question(db, session.head))} if rows else ()
+    here = [info for info in map(turn_info, rows) if info.parent_id in places]
     if leases.is_leased(session, now):
         return [info for info in here if info.status != "running"]
     # A running turn without a lease is one whose writer died: the next writer will mark it as interrupted.
     return [replace(info, status="interrupted") if info.status == "running" else info for info in here]
 
 
-def _load(db: Database, turn: int, session: int, owner: str, repeated: bool = False) -> OpenTurn:
+def _question(db: Database, head: int | None) -> int | None:
+    """The question that the turn at the head answers; the head, where nothing does."""
+    header = lookup.header(db, head)
+    while header is not None and header.role != "user":
+        head, header = header.parent, lookup.header(db, header.parent)
+    return head
+
+
+def load(db: Database, turn: int, session: int, owner: str, repeated: bool = False) -> OpenTurn:
     row = db.row("turn", turn)
     span = lookup.span(db, turn)
     assert row is not None

@@ -1022,7 +1022,7 @@ SELECT (
 ), t.caller_call, t.error, t.metadata, t.started_at, t.first_token_at, t.finished_at, t.context_tokens
 FROM (SELECT * FROM bough.turns WHERE namespace = $1) t
 WHERE (CAST($2 AS text) IS NULL OR t.session = (SELECT n FROM (SELECT * FROM bough.sessions WHERE namespace = $1)
-    sessions WHERE key = $2)) AND (t.status = $3 OR $3 IS NULL) AND t.n < $4
+    sessions WHERE key = $2)) AND (t.status = $3 OR $3 IS NULL) AND t.n < $4 AND t.n > 0
 ORDER BY t.n DESC LIMIT $5
 
 -- name: turns_since
@@ -1119,15 +1119,38 @@ SET content = excluded.content
 DELETE FROM bough.sketches AS sketches WHERE sketches.namespace = $1 AND (turn = $2)
 
 -- name: running_turns
-SELECT t.n, s.n, s.lease_turn, s.lease_owner, s.lease_until, s.key
+SELECT t.n, s.n, s.lease_turn, s.lease_owner, s.lease_until, s.key, t.parent
 FROM (SELECT * FROM bough.turns WHERE namespace = $1) t
 LEFT JOIN LATERAL (
     SELECT * FROM bough.sessions s WHERE s.namespace = $1 AND s.n = t.session OFFSET 0
 ) s ON true
 WHERE t.status = 'running'
 
+-- name: lowest_turn
+SELECT min(n) FROM (SELECT * FROM bough.turns WHERE namespace = $1) turns
+
+-- name: renumber_turn
+UPDATE bough.turns AS turns SET n = $2, last = $3 WHERE turns.namespace = $1 AND (n = $4)
+
+-- name: renumber_reply
+UPDATE bough.replies AS replies SET message = $2, turn = $2 WHERE replies.namespace = $1 AND (message = $3)
+
+-- name: half_answers
+SELECT c.n
+FROM (SELECT CAST($2 AS bigint) AS n) p
+JOIN LATERAL (
+    SELECT * FROM bough.messages c WHERE c.namespace = $1 AND c.parent = p.n OFFSET 0
+) c ON true
+WHERE c.turn = $3
+ORDER BY c.n
+
+-- name: give_messages
+UPDATE bough.messages AS messages
+SET turn = $2
+WHERE messages.namespace = $1 AND (n IN (SELECT value FROM unnest(CAST($3 AS bigint[])) wanted (value)))
+
 -- name: running_turns_in
-SELECT t.n, s.n, s.lease_turn, s.lease_owner, s.lease_until, s.key
+SELECT t.n, s.n, s.lease_turn, s.lease_owner, s.lease_until, s.key, t.parent
 FROM (SELECT * FROM bough.turns WHERE namespace = $1) t
 JOIN (SELECT * FROM bough.sessions WHERE namespace = $1) s ON s.n = t.session
 WHERE t.status = 'running' AND t.last IN (SELECT value FROM unnest(CAST($2 AS bigint[])) wanted (value))
@@ -1283,7 +1306,7 @@ WHERE m.n IN (SELECT value FROM unnest(CAST($2 AS bigint[])) wanted (value))
 WITH RECURSIVE walk (n, first) AS (
     SELECT last, n
     FROM (SELECT * FROM bough.turns WHERE namespace = $1) turns
-    WHERE session = $2
+    WHERE session = $2 AND n > 0
     UNION
     SELECT m.parent, walk.first
     FROM walk
@@ -1301,6 +1324,17 @@ JOIN LATERAL (
     SELECT * FROM bough.messages c WHERE c.namespace = $1 AND c.parent = p.n OFFSET 0
 ) c ON true
 WHERE c.turn = p.first
+UNION
+SELECT c.n
+FROM (
+    SELECT parent AS n, n AS turn
+    FROM (SELECT * FROM bough.turns WHERE namespace = $1) turns
+    WHERE session = $2 AND n > 0
+) p
+JOIN LATERAL (
+    SELECT * FROM bough.messages c WHERE c.namespace = $1 AND c.parent = p.n OFFSET 0
+) c ON true
+WHERE c.turn = p.turn
 
 -- name: message_rows
 SELECT n, id, parent, blocks, turn, role, kind, covers, summary, weight, label, error, digest, envelope, created_at,
@@ -1593,7 +1627,7 @@ WHERE t.session = $2 AND t.status IN ('complete', 'stopped') AND EXISTS (
 -- name: broken_turns
 SELECT t.n
 FROM (SELECT * FROM bough.turns WHERE namespace = $1) t
-WHERE NOT EXISTS (
+WHERE t.n > 0 AND NOT EXISTS (
     SELECT 1 FROM (SELECT * FROM bough.messages WHERE namespace = $1) m WHERE m.n = t.n OFFSET 0
 ) OR NOT EXISTS (
     SELECT 1 FROM (SELECT * FROM bough.messages WHERE namespace = $1) m WHERE m.n = t.last OFFSET 0
@@ -1607,6 +1641,8 @@ SELECT r.message
 FROM (SELECT * FROM bough.replies WHERE namespace = $1) r
 WHERE NOT EXISTS (
     SELECT 1 FROM (SELECT * FROM bough.messages WHERE namespace = $1) m WHERE m.n = r.message OFFSET 0
+) AND NOT EXISTS (
+    SELECT 1 FROM (SELECT * FROM bough.turns WHERE namespace = $1) t WHERE t.n = r.message OFFSET 0
 )
 
 -- name: wrong_sums
