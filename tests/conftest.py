@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -37,6 +38,13 @@ def postgres() -> Iterator[str]:
 @pytest.fixture
 def empty(postgres: str) -> Iterator[str]:
     """The URL of an empty database, for tests that change the schema."""
+    with empty_database(postgres) as url:
+        yield url
+
+
+@contextmanager
+def empty_database(postgres: str) -> Iterator[str]:
+    """The URL of a database that is dropped afterwards."""
     import psycopg
     from psycopg import sql
 

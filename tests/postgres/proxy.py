@@ -12,6 +12,9 @@ from urllib.parse import urlsplit
 
 WAITING = (b"S", b"H", b"Q")
 """Sync, Flush and Query: after these, or several of them at once, a client waits for an answer; after nothing else."""
+COMMITTED = b"C\0\0\0\x0bCOMMIT\0"
+WORKER_LOST = b"SERROR\0VERROR\0CXX000\0Mcould not commit transaction for shard 102040\0\0"
+"""What the coordinator of a cluster answers when that of a worker is lost."""
 
 
 class Proxy:
@@ -29,6 +32,8 @@ class Proxy:
         self._fuse = self._every = 0
         self._when = "before"
         self._silent = False
+        self.denies_commit = False
+        """Whether the next commit that is done is answered with an error."""
         self.is_open = True
         self.closes_when_cut = False
         self._ends: list[socket.socket] = []
@@ -71,6 +76,10 @@ class Proxy:
             while data := server.recv(65536):
                 if self._silent or (b"COMMIT\0" in data and self._cuts("after")):
                     break
+                if self.denies_commit and COMMITTED in data:
+                    self.denies_commit = False
+                    self.cuts += 1
+                    data = data.replace(COMMITTED, b"E" + struct.pack("!i", len(WORKER_LOST) + 4) + WORKER_LOST)
                 client.sendall(data)
         self._silent = False
         hang_up(client, server)

@@ -13,6 +13,8 @@ import bough
 from bough import Store, assistant, user
 from bough.db.migrations import SCHEMA, VERSION
 from bough.db.postgres.driver import PostgreSQL
+from bough.db.postgres.schema import LOCK, split
+from tests.conftest import empty_database
 from tests.reliability.processes import run_together
 
 DESCRIPTION = """
@@ -47,9 +49,10 @@ def next_steps(directory: Path, *steps: str) -> Path:
 
 
 def test_the_sum_of_the_migrations_is_the_schema(postgres: str, empty: str, tmp_path: Path) -> None:
-    bough.connect(postgres).close()
     PostgreSQL(empty, migrations=next_steps(tmp_path / "steps")).close()
-    assert described(empty) == described(postgres)
+    with empty_database(postgres) as new:
+        bough.connect(new).close()
+        assert described(empty) == described(new)
     assert len(described(empty)) > 100
 
 
@@ -75,6 +78,35 @@ def test_ten_concurrent_processes_migrate_once_without_loss(empty: str, tmp_path
     run_together(open_and_say, [(empty, number, steps) for number in range(10)])
     with psycopg.connect(empty) as admin:
         assert admin.execute("SELECT n FROM bough.invented").fetchall() == [(2,)]
+
+
+@pytest.mark.parametrize("held", ["the lock of a migration", "a table"])
+def test_a_migration_does_not_wait_without_end(empty: str, tmp_path: Path, held: str) -> None:
+    open_and_say(empty, 0, None)
+    steps = next_steps(tmp_path / "steps", "ALTER TABLE bough.sessions ADD COLUMN invented bigint")
+    with psycopg.connect(empty) as other:
+        if held == "a table":
+            other.execute("LOCK bough.sessions IN ACCESS SHARE MODE")
+        else:
+            other.execute("SELECT pg_advisory_lock(%s)", [LOCK])
+        with pytest.raises(bough.Busy):
+            PostgreSQL(empty, migrations=steps, patience=0.3)
+        other.rollback()
+    PostgreSQL(empty, migrations=steps).close()
+
+
+def test_a_script_is_divided_into_its_statements() -> None:
+    script = """
+        -- A comment; with a semicolon.
+        CREATE TABLE a (b text DEFAULT ';', "c;d" int); -- another; one
+        DO $x$ BEGIN; PERFORM $$;$$; END $x$;
+        SELECT 'it''s; one', $1 - 2;;
+    """
+    assert [" ".join(statement.split()) for statement in split(script)] == [
+        """CREATE TABLE a (b text DEFAULT ';', "c;d" int)""",
+        "DO $x$ BEGIN; PERFORM $$;$$; END $x$",
+        "SELECT 'it''s; one', $1 - 2",
+    ]
 
 
 def test_a_failed_migration_changes_nothing(empty: str, tmp_path: Path) -> None:

@@ -83,6 +83,16 @@ def test_a_turn_whose_commit_answer_was_lost_is_stored_once(
     assert store.verify() == []
 
 
+def test_a_turn_that_was_kept_is_no_error_when_a_worker_did_not_answer_its_commit(proxy: Proxy, store: Store) -> None:
+    session = store.session("cli:a")
+    proxy.denies_commit = True
+    ids = session.save_turn([user("one"), assistant("1")])
+    assert proxy.cuts == 1
+    assert [node.id for node in session.path()] == ids
+    session.save_turn([user("two"), assistant("2")])
+    assert len(list(store.list_messages())) == 4
+
+
 def test_a_turn_survives_a_connection_lost_at_every_commit(proxy: Proxy, store: Store) -> None:
     session = store.session("cli:a")
     proxy.cut("after")

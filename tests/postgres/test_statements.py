@@ -15,7 +15,7 @@ import bough
 from bough.db import read_statements
 from bough.db.postgres import namespaces
 from bough.db.postgres.namespaces import in_namespace
-from bough.db.postgres.schema import TABLES
+from bough.db.postgres.naming import TABLES
 from bough.db.postgres.transaction import STATEMENTS
 
 OF_THE_ENGINE = {"settings", "queue", "evidence", "make_namespace", "blob_window"}

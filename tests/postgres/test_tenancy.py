@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 from uuid import uuid4
@@ -14,8 +15,12 @@ from psycopg import sql
 
 import bough
 from bough import Store, assistant, user
-from bough.db.postgres.schema import TABLES
+from bough.db.postgres.driver import PostgreSQL
+from bough.db.postgres.naming import TABLES
 from bough.db.postgres.tenancy import confine, distribute
+
+from .cluster import is_cluster
+from .test_migrations import next_steps
 
 PASSWORD = "of a tenant"
 VIEWS = "bough_messages", "bough_turns", "bough_sessions"
@@ -224,6 +229,8 @@ def test_the_namespace_is_reset_when_a_connection_is_returned(postgres: str, oth
 
 
 def test_row_level_security_applies_to_the_owner_of_the_tables(postgres: str) -> None:
+    if is_cluster(postgres):
+        pytest.skip("not tested: on a cluster it does not, so that shards can be moved")
     with psycopg.connect(postgres) as admin:
         fenced = admin.execute(
             "SELECT relname FROM pg_class WHERE relnamespace = 'bough'::regnamespace AND relkind = 'r' "
@@ -232,65 +239,120 @@ def test_row_level_security_applies_to_the_owner_of_the_tables(postgres: str) ->
     assert sorted(name for (name,) in fenced) == sorted(TABLES)
 
 
+def test_confinement_needs_no_restrictive_policy(role: str, empty: str) -> None:
+    """An engine that distributes the tables may drop the word from its shards, and OR all policies."""
+    with bough.connect(empty, namespace="mine") as mine, bough.connect(empty, namespace="theirs") as theirs:
+        say(mine, "hello")
+        say(theirs, "a secret")
+    confine(empty, role, "mine")
+    with psycopg.connect(empty, autocommit=True) as admin:
+        make_permissive(admin)
+    with pytest.raises(bough.Refused):
+        bough.connect(as_role(empty, role), namespace="theirs")
+    with pytest.raises(bough.Refused):
+        bough.connect(as_role(empty, role), namespace="new")
+    with psycopg.connect(as_role(empty, role), autocommit=True) as hand:
+        hand.execute("SELECT set_config('bough.namespace', 'theirs', false)")
+        for table in map(sql.Identifier, TABLES):
+            assert hand.execute(sql.SQL("SELECT count(*) FROM bough.{}").format(table)).fetchone() == (0,)
+    with bough.connect(as_role(empty, role), namespace="mine") as mine:
+        say(mine, "more")
+        assert len(mine.session("cli:a").path()) == 4
+
+
+def make_permissive(admin: psycopg.Connection[Any]) -> None:
+    rows = "SELECT tablename, policyname, roles::text[], qual FROM pg_policies WHERE permissive = 'RESTRICTIVE'"
+    for table, policy, roles, condition in admin.execute(rows).fetchall():
+        place, name = sql.Identifier("bough", table), sql.Identifier(policy)
+        admin.execute(sql.SQL("DROP POLICY {} ON {}").format(name, place))
+        whom = sql.SQL(", ").join(map(sql.Identifier, roles))
+        admin.execute(
+            sql.SQL("CREATE POLICY {} ON {} TO {} USING (").format(name, place, whom) + sql.SQL(condition + ")")
+        )
+
+
+def test_a_role_that_is_not_confined_still_uses_every_namespace(postgres: str, namespace: str, role: str) -> None:
+    with plain_role(postgres, f"tenant_{uuid4().hex}") as confined:
+        confine(postgres, confined, namespace)
+        with psycopg.connect(postgres, autocommit=True) as admin:
+            whom = sql.Identifier(role)
+            admin.execute(sql.SQL("GRANT USAGE ON SCHEMA bough TO {}").format(whom))
+            admin.execute(
+                sql.SQL("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA bough TO {}").format(whom)
+            )
+        for name in (namespace, f"{namespace}-2"):
+            with bough.connect(as_role(postgres, role), namespace=name) as store:
+                say(store, "hello")
+                assert len(store.session("cli:a").path()) == 2
+
+
+@pytest.mark.parametrize("right", ["SUPERUSER", "BYPASSRLS", "member"])
+def test_a_role_with_other_rights_on_the_tables_cannot_be_confined(
+    postgres: str, namespace: str, role: str, right: str
+) -> None:
+    with psycopg.connect(postgres, autocommit=True) as admin:
+        command = "ALTER ROLE {} {}" if right != "member" else "GRANT pg_read_all_data TO {}"
+        admin.execute(sql.SQL(command).format(sql.Identifier(role), sql.SQL(right)))
+    with pytest.raises(bough.Refused, match="cannot be confined"):
+        confine(postgres, role, namespace)
+    with psycopg.connect(as_role(postgres, role)) as hand:
+        allowed = hand.execute(
+            "SELECT bool_or(has_table_privilege(oid, 'INSERT')) FROM pg_class WHERE relname = 'state'"
+        ).fetchone()
+    assert allowed == (right == "SUPERUSER",)
+
+
+def test_a_confined_role_is_confined_in_the_tables_of_later_versions(role: str, empty: str, tmp_path: Path) -> None:
+    confine(empty, role, "mine")
+    steps = next_steps(
+        tmp_path / "steps",
+        """
+        CREATE TABLE bough.invented (namespace text PRIMARY KEY, n bigint);
+        ALTER TABLE bough.invented ENABLE ROW LEVEL SECURITY;
+        CREATE POLICY one_namespace ON bough.invented
+            USING (namespace = current_setting('bough.namespace', true)); -- the semicolon; of a comment
+        INSERT INTO bough.invented VALUES ('mine', 1), ('their;s', 2)
+        """,
+    )
+    PostgreSQL(empty, migrations=steps).close()
+    with psycopg.connect(as_role(empty, role), autocommit=True) as hand:
+        for setting, seen in (("mine", [(1,)]), ("their;s", [])):
+            hand.execute("SELECT set_config('bough.namespace', %s, false)", [setting])
+            assert hand.execute("SELECT n FROM bough.invented").fetchall() == seen
+
+
+PLANTED = """
+    CREATE FUNCTION public.to_timestamp(bigint) RETURNS timestamptz LANGUAGE sql
+        AS $$ INSERT INTO public.fallen VALUES (current_user) RETURNING now() $$;
+    CREATE FUNCTION public.create_distributed_table(regclass, text, colocate_with text) RETURNS void LANGUAGE sql
+        AS $$ INSERT INTO public.fallen VALUES (current_user) $$;
+    CREATE TABLE public.pg_dist_partition (logicalrelid regclass)
+"""
+"""Functions that fit a call of ours better than those of the server."""
+
+
+def test_nobody_who_may_create_functions_has_them_called_by_others(empty: str) -> None:
+    with psycopg.connect(empty, autocommit=True) as admin:
+        admin.execute("CREATE TABLE public.fallen (whom text)")
+        admin.execute(PLANTED)
+        with bough.connect(empty) as store:
+            say(store, "hello")
+            store.usage(by="day")
+        with pytest.raises(bough.Refused, match="Citus"):
+            distribute(empty)
+        admin.execute("SELECT set_config('bough.namespace', 'default', false)")
+        assert admin.execute("SELECT count(*) FROM bough.bough_messages WHERE created_at > ''").fetchone() == (2,)
+        assert admin.execute("SELECT * FROM public.fallen").fetchall() == []
+
+
 def test_confining_an_unknown_role_is_an_error(postgres: str) -> None:
     with pytest.raises(bough.NotFound):
         confine(postgres, "nobody_of_that_name", "x")
 
 
-# Many machines -------------------------------------------------------------------------------------------------------
-
-
-def test_distributing_without_the_extension_is_an_error(postgres: str) -> None:
+def test_distributing_without_the_extension_is_an_error(empty: str) -> None:
     with pytest.raises(bough.Refused, match="Citus"):
-        distribute(postgres)
-
-
-@pytest.fixture
-def cluster(postgres: str) -> Iterator[str]:
-    """A database whose `create_distributed_table` writes down what it is told. What Citus does then, no test says."""
-    name = f"cluster_{uuid4().hex}"
-    url = urlsplit(postgres)._replace(path=f"/{name}").geturl()
-    with psycopg.connect(postgres, autocommit=True) as admin:
-        admin.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        with psycopg.connect(url, autocommit=True) as connection:
-            connection.execute(
-                """
-                CREATE TABLE pg_dist_partition (logicalrelid regclass, told text);
-                CREATE FUNCTION create_distributed_table(a regclass, b text, colocate_with text) RETURNS void
-                LANGUAGE sql AS 'INSERT INTO pg_dist_partition VALUES (a, b || '' beside '' || colocate_with)';
-                """
-            )
-        yield url
-        admin.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
-
-
-def test_every_table_is_distributed_by_namespace_and_placed_together(cluster: str) -> None:
-    assert distribute(cluster) == [f"bough.{table}" for table in TABLES]
-    assert distribute(cluster) == []
-    with psycopg.connect(cluster) as admin:
-        told = admin.execute("SELECT logicalrelid::text, told FROM pg_dist_partition").fetchall()
-    first = f"bough.{TABLES[0]}"
-    assert told[0] == (first, "namespace beside default")
-    assert {beside for _, beside in told[1:]} == {f"namespace beside {first}"}
-
-
-def test_referenced_tables_are_distributed_first(cluster: str) -> None:
-    order = distribute(cluster)
-    with psycopg.connect(cluster) as admin:
-        references = admin.execute(
-            "SELECT conrelid::regclass::text, confrelid::regclass::text FROM pg_constraint "
-            "WHERE contype = 'f' AND connamespace = 'bough'::regnamespace"
-        ).fetchall()
-    assert references
-    assert all(order.index(target) <= order.index(table) for table, target in references)
-
-
-def test_a_store_on_a_cluster_can_be_written_read_and_searched(cluster: str) -> None:
-    with bough.connect(cluster, namespace="it's") as store:
-        say(store, "hello")
-        assert [hit.node.message.text for hit in store.search("hello")] == ["HELLO", "hello"]
-        assert store.find_session("cli:a") is not None
-        assert store.verify() == []
+        distribute(empty)
 
 
 def test_a_url_may_contain_the_namespace(postgres: str, namespace: str) -> None:

@@ -37,10 +37,13 @@ WITH wanted (n, blocks) AS (
 -- Transactions -------------------------------------------------------------------------------------------------------
 
 -- name: settings
--- Settings of one transaction: the namespace for row-level security, the lock timeout, and durable commits.
-SELECT set_config('bough.namespace', :namespace, true), set_config('lock_timeout', ?, true),
-       set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on'
-                                        ELSE current_setting('synchronous_commit') END, true)
+-- Settings of one transaction: the namespace for row-level security, the lock timeout, durable commits, and no functions
+-- or operators but the server's own, whoever may create others.
+SELECT pg_catalog.set_config('bough.namespace', :namespace, true), pg_catalog.set_config('lock_timeout', ?, true),
+       pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),
+       pg_catalog.set_config('synchronous_commit',
+           CASE pg_catalog.current_setting('synchronous_commit') WHEN 'off' THEN 'on'
+           ELSE pg_catalog.current_setting('synchronous_commit') END, true)
 
 -- name: queue
 -- Serialises the writers of a namespace. The token proves a commit whose answer was lost with the connection.

@@ -60,7 +60,12 @@ def init(locator: Locator, here: bool, distributed: bool, as_json: bool) -> None
     found = make_pointer(locator) if here else locator.find()
     connect(found.where).close() if here else locator.store().close()
     spread = distribute(found.where) if distributed else []
-    words = f"The store exists.{f' {len(spread)} tables are distributed over the cluster.' if spread else ''}"
+    words = "The store exists."
+    if distributed:
+        words = (
+            f"The store exists; {len(spread)} tables were distributed over the cluster, by namespace. Row-level "
+            "security does not apply to their owner: let applications connect as another role."
+        )
     report(as_json, {"path": found.shown, "distributed": spread}, words)
 
 

@@ -16,11 +16,12 @@ from typing import TypeVar
 import psycopg
 
 from bough.db import NAMESPACE, PATIENCE, Row, Selected, StrPath, Value, fork_safety
-from bough.db.postgres import fulltext
-from bough.db.postgres.errors import is_lost
+from bough.db.postgres import cluster, fulltext
+from bough.db.postgres.errors import is_in_doubt
+from bough.db.postgres.naming import TABLES
 from bough.db.postgres.pool import Connection
-from bough.db.postgres.schema import TABLES, is_distributed, migrate
-from bough.db.postgres.server import PostgresServer, namespace_in
+from bough.db.postgres.schema import migrate
+from bough.db.postgres.server import PostgresServer, own_options
 from bough.db.postgres.transaction import WRITE, Snapshot, Transaction
 from bough.errors import Busy, Invalid, Refused, StorageError
 
@@ -47,7 +48,6 @@ inherited_servers: list[PostgresServer] = []
 class PostgreSQL:
     """A namespace of a database on a server. Thread-safe; lost connections are replaced."""
 
-    read_only = False
     shared = index_has_keys = True
 
     def __init__(
@@ -72,11 +72,20 @@ class PostgreSQL:
 
     def _connect(self, migrations: StrPath | None) -> None:
         with self._server.translate_errors(), self._server.pool.connection() as connection:
-            migrate(connection, self._server.name, migrations)
-            self._server.is_distributed = is_distributed(connection)
+            migrate(connection, self._server.name, migrations, self.patience)
+            self._server.is_distributed = cluster.is_distributed(connection)
+            ((durability,),) = connection.execute("SHOW synchronous_commit").fetchall()
+            self._server.durability = "on" if durability == "off" else durability
             transaction = self._transaction(connection)
             if not transaction.run_alone("search_state"):  # creating it again would wait for the current writer
                 transaction.run_alone("make_namespace")
+                if not transaction.run_alone("search_state"):
+                    raise Refused(f"{self._server.name} does not let this role use the namespace {self.namespace!r}.")
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the server takes no writes, as a standby does not."""
+        return self._server.read_only
 
     # The verbs ------------------------------------------------------------------------------------------------------
 
@@ -114,7 +123,7 @@ class PostgreSQL:
         self._analyze_after *= 10
         # The write is committed: missing statistics make queries slower, and are no error.
         with suppress(psycopg.Error, Busy, Refused), self._server.pool.connection() as connection:
-            connection.execute("ANALYZE " + ", ".join(f"bough.{table}" for table in TABLES))
+            connection.run("ANALYZE " + ", ".join(f"bough.{table}" for table in TABLES))
 
     def _write(self, work: Callable[[], T]) -> T:
         """One attempt. It raises a transient error only if the server has certainly kept nothing of it."""
@@ -130,7 +139,7 @@ class PostgreSQL:
                         raise StorageError(f"The namespace {self.namespace!r} was removed; connect again.")
                 return result
             except psycopg.Error as error:
-                if not transaction.is_committing or not is_lost(error):
+                if not transaction.is_committing or not is_in_doubt(error):
                     raise
                 lost = error
         assert row is not None
@@ -236,7 +245,7 @@ class PostgreSQL:
 
     def _check(self) -> list[str]:
         with self._server.pool.connection() as connection:
-            return [found for (found,) in connection.execute(CHECK)]
+            return [found for (found,) in connection.run(CHECK)]
 
     def backup(self, target: StrPath) -> None:
         raise Refused(
@@ -266,7 +275,7 @@ class PostgreSQL:
 
 def check_namespace(namespace: str | None, url: str) -> str:
     """The namespace given as an argument or in the URL. Raises `Invalid`."""
-    named = namespace_in(url)
+    named = own_options(url).get("namespace")
     if namespace not in (None, NAMESPACE, named) and named is not None:
         raise Invalid(f"The URL names the namespace {named!r}, and {namespace!r} was asked for.")
     meant = NAMESPACE if named is None and namespace is None else named if named is not None else str(namespace)

@@ -19,6 +19,14 @@ def is_lost(error: BaseException) -> bool:
     return error.sqlstate is None or error.sqlstate.startswith(UNAVAILABLE)
 
 
+def is_in_doubt(error: BaseException) -> bool:
+    """Whether a commit that failed like this may have been kept.
+
+    A distributed engine reports an internal error when a worker's answer to the commit was lost.
+    """
+    return is_lost(error) or (getattr(error, "sqlstate", None) or "").startswith("XX")
+
+
 def is_transient(error: BaseException) -> bool:
     """Whether a retry may succeed."""
     return getattr(error, "sqlstate", None) in ABORTED or is_lost(error)

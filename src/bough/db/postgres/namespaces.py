@@ -18,7 +18,7 @@ from textwrap import fill
 from typing import Any
 
 from bough.db import HERE, read_statements
-from bough.db.postgres.schema import TABLES
+from bough.db.postgres.naming import TABLES
 
 FILE = os.path.join(HERE, "postgres", "statements.sql")
 HEADER = """\

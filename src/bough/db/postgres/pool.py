@@ -7,14 +7,32 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, TypeAlias
 
 import psycopg
+from psycopg import sql
 from psycopg.pq import TransactionStatus
 
+from bough.db import Row
+from bough.db.postgres.naming import SCHEMA, in_schema
 from bough.errors import Busy, Refused
 
-Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
+
+class Connection(psycopg.Connection[Row]):
+    """A connection that knows the name of the schema."""
+
+    schema = SCHEMA
+
+    def in_schema(self, text: str) -> str:
+        """SQL that is written for a schema called `bough`."""
+        return in_schema(text, self.schema)
+
+    def run(self, text: str) -> psycopg.Cursor[Row]:
+        """Executes SQL that is written for a schema called `bough`."""
+        return self.execute(self.in_schema(text).encode())
+
+    def compose(self, template: str, *names: sql.Composable) -> psycopg.Cursor[Row]:
+        """Executes a template of such SQL with names or values in it."""
+        return self.execute(sql.SQL(self.in_schema(template)).format(*names))
 
 
 class Pool:

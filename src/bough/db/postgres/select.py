@@ -18,7 +18,7 @@ def select(transaction: Transaction, connection: Connection, sql: str, functions
     """The result of one statement, in the namespace of the transaction. `functions` are those that only a file has."""
     try:
         with transaction.begin(READ):
-            connection.execute("SET LOCAL search_path TO bough, public")
+            connection.execute(f'SET LOCAL search_path TO "{connection.schema}", public'.encode())
             cursor = connection.execute(cast("psycopg.sql.SQL", sql))  # the pipeline takes one statement only
             rows = cursor.fetchall()
             return Selected([column.name for column in cursor.description or ()], iter(rows))

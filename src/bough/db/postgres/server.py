@@ -9,19 +9,23 @@ from contextlib import contextmanager
 from copy import copy
 from random import uniform
 from typing import Any, TypeVar
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.types.numeric import Int8BinaryDumper
 
 from bough.db.postgres.errors import is_lost, is_transient, translate
+from bough.db.postgres.naming import SCHEMA, check_schema, statements
 from bough.db.postgres.pool import Connection, Pool
 from bough.errors import Invalid
 
 T = TypeVar("T")
 
 DEFAULTS = {"application_name": "bough", "connect_timeout": 10, "keepalives_idle": 30, "client_encoding": "utf8"}
+OURS = ("namespace", "schema", "prepared_statements")
+"""The options of a URL that are not the driver's."""
+SWITCH = {"on": True, "yes": True, "true": True, "1": True, "off": False, "no": False, "false": False, "0": False}
 SLOWEST = 0.25
 
 logging.getLogger("psycopg").addHandler(logging.NullHandler())  # our errors have the same text
@@ -33,12 +37,20 @@ class PostgresServer:
     def __init__(self, url: str, connections: int, patience: float) -> None:
         self.patience = patience
         self._options = read_url(url)
+        own = own_options(url)
+        self.schema = check_schema(own.get("schema", SCHEMA))
+        self.statements = statements(self.schema)
+        self._prepares = prepares(own.get("prepared_statements", "on"))
         self.name = "{host}:{port}/{dbname}".format_map(
             {"host": "localhost", "port": 5432, "dbname": "", **{k: v for k, v in self._options.items() if v}}
         )
         self.pool = Pool(self.open, connections, patience)
         self.is_distributed = False
-        """Whether the server is the coordinator of a Citus cluster."""
+        """Whether the server is a node of a Citus cluster."""
+        self.durability = "on"
+        """The `synchronous_commit` of the server, or `on` where that is off."""
+        self.read_only = False
+        """Whether the connection that was opened last takes no writes, as a standby does not."""
 
     def reconnecting(self) -> PostgresServer:
         """A copy with a pool of its own, for the child of a process fork."""
@@ -48,8 +60,12 @@ class PostgresServer:
 
     def open(self) -> Connection:
         """Opens a connection. Integers are sent as bigint, so that the server never guesses types."""
-        connection: Connection = psycopg.connect(**self._options, autocommit=True, cursor_factory=psycopg.RawCursor)
+        connection: Connection = Connection.connect(**self._options, autocommit=True, cursor_factory=psycopg.RawCursor)
         connection.adapters.register_dumper(int, Int8BinaryDumper)
+        connection.schema = self.schema
+        if not self._prepares:
+            connection.prepare_threshold = None
+        self.read_only = takes_no_writes(connection)
         return connection
 
     @contextmanager
@@ -77,16 +93,39 @@ class PostgresServer:
             pause = min(pause * 2, SLOWEST)
 
 
-def namespace_in(url: str) -> str | None:
-    """The namespace that a URL names, as `?namespace=…`."""
-    return dict(parse_qsl(urlsplit(url).query)).get("namespace")
+def takes_no_writes(connection: Connection) -> bool:
+    """Whether a server says that it is a standby, or reads only."""
+    told = [connection.info.parameter_status(name) for name in ("in_hot_standby", "default_transaction_read_only")]
+    if None not in told:
+        return "on" in told
+    row = connection.execute("SHOW transaction_read_only").fetchone()  # a pooler does not pass it on
+    return row == ("on",)
+
+
+def own_options(url: str) -> dict[str, str]:
+    """The options of a URL that are bough's own. Raises `Invalid` for what is not a URL."""
+    try:
+        return {name: value for name, value in parse_qsl(urlsplit(url).query) if name in OURS}
+    except ValueError as error:
+        raise not_a_url(error) from None
+
+
+def prepares(switch: str) -> bool:
+    """Whether `prepared_statements=…` wants them. Raises `Invalid`."""
+    if switch.lower() not in SWITCH:
+        raise Invalid(f"prepared_statements is on or off, not {switch!r:.40}.")
+    return SWITCH[switch.lower()]
 
 
 def read_url(url: str) -> dict[str, Any]:
-    """The connection options of a URL, without its namespace and with defaults. Raises `Invalid`."""
+    """The driver's options in a URL, with defaults. Raises `Invalid`."""
     try:
         parts = urlsplit(url)
-        rest = [(name, value) for name, value in parse_qsl(parts.query) if name != "namespace"]
-        return {**DEFAULTS, **conninfo_to_dict(urlunsplit(parts._replace(query=urlencode(rest))))}
+        rest = urlencode([(name, value) for name, value in parse_qsl(parts.query) if name not in OURS], quote_via=quote)
+        return {**DEFAULTS, **conninfo_to_dict(urlunsplit(parts._replace(query=rest)))}
     except (psycopg.ProgrammingError, ValueError) as error:
-        raise Invalid(f"That is not the URL of a PostgreSQL database: {str(error).strip()}.") from None
+        raise not_a_url(error) from None
+
+
+def not_a_url(error: Exception) -> Invalid:
+    return Invalid(f"That is not the URL of a PostgreSQL database: {str(error).strip()}.")

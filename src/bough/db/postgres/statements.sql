@@ -2113,9 +2113,10 @@ LEFT JOIN LATERAL (
 ORDER BY 1 DESC, position
 
 -- name: settings
-SELECT set_config('bough.namespace', $1, true), set_config('lock_timeout', $2, true), set_config('synchronous_commit',
-    CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END,
-    true)
+SELECT pg_catalog.set_config('bough.namespace', $1, true), pg_catalog.set_config('lock_timeout', $2, true),
+    pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true), pg_catalog.set_config('synchronous_commit', CASE
+    pg_catalog.current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE
+    pg_catalog.current_setting('synchronous_commit') END, true)
 
 -- name: queue
 UPDATE bough.state AS state

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from hashlib import sha256
-
-from psycopg import sql
 
 from bough.db import PATIENCE
+from bough.db.migrations import VERSION
+from bough.db.postgres import cluster, policies
 from bough.db.postgres.pool import Connection
-from bough.db.postgres.schema import TABLES, is_distributed, migrate
+from bough.db.postgres.schema import mark, migrate, prepare
 from bough.db.postgres.server import PostgresServer
 from bough.errors import Refused
 
@@ -22,44 +21,32 @@ from bough.errors import Refused
 def confine(url: str, role: str, namespace: str) -> None:
     """Lets a role use bough, in this one namespace only, whatever SQL it writes. Doing it again moves it to another.
 
-    The role exists, owns nothing of bough and is no superuser. Raises `NotFound` for a role that does not exist, and
-    `Refused` if the role of the URL may not do that.
+    The role exists, and is no superuser, no owner of the tables and no member of a role with rights on them. Raises
+    `NotFound` for a role that does not exist, and `Refused` for one with other rights, or if the role of the URL may
+    not do that.
     """
-    whom, policy = sql.Identifier(role), sql.Identifier(policy_of(role))
     with _administration(url) as (_, connection), connection.transaction():
-        _execute(connection, "GRANT USAGE ON SCHEMA bough TO {}", whom)
-        _execute(connection, "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA bough TO {}", whom)
-        for table in TABLES:
-            place = sql.Identifier("bough", table)
-            _execute(connection, "DROP POLICY IF EXISTS {} ON {}", policy, place)
-            restricted = "CREATE POLICY {} ON {} AS RESTRICTIVE TO {} USING (namespace = {})"
-            _execute(connection, restricted, policy, place, whom, sql.Literal(namespace))
-
-
-def policy_of(role: str) -> str:
-    """The name of the policy that confines a role, as short as PostgreSQL wants it: no other role has the same."""
-    return f"confines {sha256(role.encode()).hexdigest()[:32]}"
+        prepare(connection, PATIENCE)
+        policies.confine(connection, role, namespace)
 
 
 def distribute(url: str) -> list[str]:
-    """Spreads the tables over the nodes of a Citus cluster, by namespace; which tables were spread.
+    """Distributes the tables over the nodes of a Citus cluster, by namespace; which tables were distributed.
 
-    Tables that are spread already stay as they are. Raises `Refused` on a server without the Citus extension.
+    Tables that are distributed already stay as they are. Row-level security then no longer applies to their owner, whom
+    it would keep from moving shards: applications connect as another role. Run it again when a node was added. Raises
+    `Refused` on a server without the Citus extension.
     """
     with _administration(url) as (name, connection):
-        if not is_distributed(connection):
+        if not cluster.has_extension(connection):
             raise Refused(
                 f"{name} has no Citus extension: there is nothing to spread the tables over; they stay as they are. "
                 "To have many machines, run CREATE EXTENSION citus there, add the nodes, and do this again."
             )
-        first = f"bough.{TABLES[0]}"
-        spread = {table for (table,) in connection.execute("SELECT logicalrelid::text FROM pg_dist_partition")}
-        wanted = [f"bough.{table}" for table in TABLES if f"bough.{table}" not in spread]
         with connection.transaction():
-            for table in wanted:  # what is referred to comes before what refers to it
-                beside = "default" if table == first else first
-                command = "SELECT create_distributed_table({}, 'namespace', colocate_with => {})"
-                _execute(connection, command, sql.Literal(table), sql.Literal(beside))
+            prepare(connection, PATIENCE)
+            wanted = cluster.distribute(connection)
+            mark(connection, VERSION)
         return wanted
 
 
@@ -72,7 +59,3 @@ def _administration(url: str) -> Iterator[tuple[str, Connection]]:
             yield server.name, connection
     finally:
         server.pool.close()
-
-
-def _execute(connection: Connection, command: str, *names: sql.Composable) -> None:
-    connection.execute(sql.SQL(command).format(*names))

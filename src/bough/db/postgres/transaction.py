@@ -16,11 +16,13 @@ import psycopg
 from psycopg import sql
 from psycopg.pq import TransactionStatus
 
-from bough.db import Row, Value, read_text, sections
+from bough.db import Row, Value
+from bough.db.postgres import rewrite
+from bough.db.postgres.naming import SCHEMA, statements
 from bough.db.postgres.pool import Connection
 from bough.db.postgres.server import PostgresServer
 
-STATEMENTS = sections(read_text("postgres", "statements.sql"), "name")
+STATEMENTS = statements(SCHEMA)
 LISTS = {
     name: {int(number) - 1 for number in re.findall(r"CAST\(\$(\d+) AS \w+\[\]\)", statement)}
     for name, statement in STATEMENTS.items()
@@ -37,6 +39,8 @@ class Transaction:
         self._connection = connection
         self._namespace = namespace
         self._server = server
+        self._statements = server.statements
+        self._pipeline: psycopg.Pipeline | None = None
         self.is_committing = False
         """Whether COMMIT was sent: from here on the server may have kept it, whether or not it acknowledges."""
 
@@ -44,7 +48,7 @@ class Transaction:
     def begin(self, command: str) -> Iterator[None]:
         """Begins the transaction; leaving the block commits it, an exception rolls it back."""
         try:
-            with self._connection.pipeline():
+            with self._connection.pipeline() as self._pipeline:
                 self._connection.execute(command)
                 self._apply_settings()
                 yield
@@ -56,7 +60,18 @@ class Transaction:
 
     def fetch(self, name: str, *params: Value) -> list[Row]:
         """The rows of a statement; this is a round trip."""
-        return self.send(name, *params).fetchall()
+        cursor = self.send(name, *params)
+        self._wait()
+        return cursor.fetchall()
+
+    def _wait(self) -> None:
+        """Waits for the answers to everything that was sent.
+
+        The synchronisation lets the server see that the transaction is idle, which is what an
+        `idle_in_transaction_session_timeout` measures; within a pipeline it takes a silent client for a busy one.
+        """
+        if self._pipeline is not None:
+            self._pipeline.sync()
 
     def run_alone(self, name: str, *params: Value) -> list[Row]:
         """The rows of a statement that is a transaction of its own."""
@@ -73,26 +88,60 @@ class Transaction:
 
     def _apply_settings(self) -> None:
         """Sets the namespace, the lock timeout and durability for this transaction only."""
-        self.send("settings", f"{max(1, int(self._server.patience * 1000))}ms")
-        if self._server.is_distributed:  # what is set by a function stays on the coordinator
-            self._connection.execute("SET LOCAL citus.propagate_set_commands TO 'local'")
-            self._connection.execute(sql.SQL("SET LOCAL bough.namespace TO {}").format(sql.Literal(self._namespace)))
+        wait = f"{max(1, int(self._server.patience * 1000))}ms"
+        if not self._server.is_distributed:
+            self.send("settings", wait)
+            return
+        # What is set by a function stays on the node that is asked; what is SET reaches those that it asks.
+        self._connection.execute("SET LOCAL citus.propagate_set_commands TO 'local'")
+        for setting, value in (
+            (sql.Identifier("bough", "namespace"), self._namespace),
+            (sql.Identifier("lock_timeout"), wait),
+            (sql.Identifier("synchronous_commit"), self._server.durability),
+        ):
+            self._connection.execute(sql.SQL("SET LOCAL {} TO {}").format(setting, sql.Literal(value)))
 
     def send(self, name: str, *params: Value) -> psycopg.Cursor[Row]:
         """Sends a statement; its rows can be fetched from the cursor."""
-        cursor = self._connection.cursor(binary=True)
-        return cursor.execute(STATEMENTS[name], self._bind(name, params))
+        statement, bound = self._statements[name], self._bind(name, params)
+        if self._server.is_distributed and (steps := rewrite.divided(statement)):
+            return self._send_divided(steps, bound)
+        return self._execute(statement, bound)
+
+    def _execute(self, statement: str, bound: Sequence[Any]) -> psycopg.Cursor[Row]:
+        return self._connection.cursor(binary=True).execute(statement, bound)
+
+    def _send_divided(self, steps: rewrite.Divided, bound: Sequence[Any]) -> psycopg.Cursor[Row]:
+        """Reads what INSERT … SELECT would insert, and inserts it; the cursor of the last row."""
+        cursor = self._execute(steps.select, [bound[index] for index in steps.select_params])
+        self._wait()
+        for row in cursor.fetchall():
+            values = iter(row)
+            cursor = self._execute(
+                steps.insert, [next(values) if index is None else bound[index] for index in steps.values]
+            )
+        return cursor
 
     def send_many(self, name: str, params: Iterable[Sequence[Value]]) -> int:
-        """Sends a statement once for each set of parameters; returns their number."""
-        bound = [self._bind(name, one) for one in params]
-        self._connection.cursor().executemany(STATEMENTS[name], bound)
-        return len(bound)
+        """Sends a statement for each set of parameters, several of them in one command where it can; their number."""
+        statement, rows = self._statements[name], list(params)
+        if rewrite.several(statement, 1) is None:
+            self._connection.cursor().executemany(statement, [self._bind(name, row) for row in rows])
+            return len(rows)
+        for batch in rewrite.batches(rows):
+            command = rewrite.several(statement, len(batch))
+            assert command is not None
+            self._execute(command, [self._namespace, *(value for row in batch for value in row)])
+        return len(rows)
 
     def fetch_many(self, name: str, params: Iterable[Sequence[Value]]) -> list[Row]:
         """The rows of a statement, run once for each set of parameters; this is one round trip."""
+        if self._server.is_distributed and rewrite.divided(self._statements[name]):
+            return [row for one in params for row in self.fetch(name, *one)]
         cursor = self._connection.cursor(binary=True)
-        cursor.executemany(STATEMENTS[name], [self._bind(name, one) for one in params], returning=True)
+        bound = [self._bind(name, one) for one in params]
+        cursor.executemany(self._statements[name], bound, returning=True)
+        self._wait()
         found = cursor.fetchall()
         while cursor.nextset():
             found += cursor.fetchall()
