@@ -253,7 +253,7 @@ class Session:
         message: Message | str | None = None,
         providers: Sequence[str | None] | None = None,
         idempotency_key: str | None = None,
-        instructions: str | None = None,
+        instructions: str | Sequence[str | None] | None = None,
         keep_instructions: bool = False,
         metadata: dict[str, Json] | None = None,
         wait: float = WAIT,
@@ -263,16 +263,20 @@ class Session:
 
         They are written at the same time, by threads or one after the other, under one lease. When the `with` block is
         left, the head goes to the answer that was given to `Answers.choose`, else to the first whole one, in the order
-        of the models. An idempotency key is for a new message. Raises what `answer` raises, and `Invalid`.
+        of the models. `instructions` are those of all, or a list. An idempotency key is for a new message. Raises what
+        `answer` raises, and `Invalid`.
         """
         providers = [None] * len(models) if providers is None else providers
-        if not models or len(models) != len(providers) or (message is not None and at is not None):
-            raise Invalid("Give at least one model, as many providers if any, and either a message or `at`.")
+        texts = [instructions] * len(models) if instructions is None or isinstance(instructions, str) else instructions
+        if not models or not len(models) == len(providers) == len(texts) or (message is not None and at is not None):
+            raise Invalid(
+                "Give at least one model, as many providers and instructions if any, and either a message or `at`."
+            )
         if idempotency_key is not None and message is None:
             raise Invalid("An idempotency key of several answers needs a new message; nothing was opened.")
         each = tuple(
-            self._details(model, provider, instructions, keep_instructions, metadata)
-            for model, provider in zip(models, providers, strict=True)
+            self._details(model, provider, text, keep_instructions, metadata)
+            for model, provider, text in zip(models, providers, texts, strict=True)
         )
         question = user(message) if isinstance(message, str) else message
         return AnswersOpening(each, at, question, idempotency_key, lease, alone=False).open(self, wait)

@@ -5,7 +5,8 @@ from bough.agent.delegates import delegate
 from bough.agent.events import Answered, Began, Called, Compacted, Event, Listener, Replied
 from bough.agent.functions import tool
 from bough.agent.limits import Reason, Stop
-from bough.agent.loop import run
+from bough.agent.loop import regenerate, run
+from bough.agent.several import run_several
 from bough.agent.tools import Bound, Call, Result, ToolSource
 from bough.agent.types import Agent, Limits, Outcome
 
@@ -28,6 +29,8 @@ __all__ = [
     "Stop",
     "ToolSource",
     "delegate",
+    "regenerate",
     "run",
+    "run_several",
     "tool",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bough import formats
 from bough.agent.events import Compacted
@@ -46,16 +46,20 @@ class Compaction:
         return self.at is not None or self.messages is not None
 
 
-def compact_if_due(session: Session, provider: Provider, when: Compaction, budget: int | None) -> Compacted | None:
-    """Summarize if due. Errors are returned, not raised, because the turn can go on without a summary."""
+def compact_if_due(
+    session: Session, provider: Provider, when: Compaction, budget: int | None, *, charge: bool = False
+) -> Compacted | None:
+    """Summarize if due. Errors are returned, not raised, because the turn can go on without a summary.
+
+    With `charge` the usage is kept with the summary, otherwise the caller adds it to a turn.
+    """
     limit = limit_reached(session, provider, when, budget)
     if limit is None:
         return None
     summarize = Summarizer(provider)
-    return compacted(
-        lambda: session.compact(summarize, when.keep_turns, budget=limit.size, reserve=0, counter=limit.counter),
-        summarize,
-    )
+    size: dict[str, Any] = {"budget": limit.size, "reserve": 0, "counter": limit.counter}
+    spent = (lambda: summarize.spent) if charge else None
+    return compacted(lambda: session.compact(summarize, when.keep_turns, usage=spent, **size), summarize)
 
 
 def compact_turn(

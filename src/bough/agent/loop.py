@@ -72,10 +72,47 @@ def run(
         if resume is not None:
             prepare_resume(turn, message)
         compacts = agent.compaction.is_enabled and (made is None or made.error is None)
-        reason = None if turn.repeated else Run(agent, turn, deadline, listener, compacts).go()
-        if reason is not None:
-            (turn.stop if deadline.by_user else turn.interrupt)(agent.limits.describe(reason))
+        reason = None if turn.repeated else play(agent, turn, deadline, listener, compacts)
     return outcome(turn, reason)
+
+
+def regenerate(
+    agent: Agent,
+    session: Session,
+    at: str | None = None,
+    *,
+    listener: Listener = ignore,
+    stop: Stop | None = None,
+    idempotency_key: str | None = None,
+    metadata: dict[str, Json] | None = None,
+    keep_instructions: bool = False,
+    wait: float = WAIT,
+) -> Outcome:
+    """Answer a question again with an agent: that of the message `at`, or the last one of the dialog.
+
+    The answer takes the place of the former one, which stays as a branch. Everything else is as in `run`; raises what
+    `Session.answer` raises. An answer that was cut off is resumed with `run(agent, session, resume=outcome.turn)`.
+    """
+    deadline = Deadline(agent.limits.seconds, stop)
+    opened = session.answer(
+        at, idempotency_key=idempotency_key, model=agent.provider.model, provider=agent.provider.name,
+        instructions=agent.instructions, keep_instructions=keep_instructions, metadata=metadata, wait=wait,
+        lease=lease(agent.limits),
+    )  # fmt: skip
+    with opened as turn:
+        listener(Began(turn.id))
+        reason = None
+        if not turn.repeated:
+            reason = play(agent, turn, deadline, listener, agent.compaction.is_enabled)
+    return outcome(turn, reason)
+
+
+def play(agent: Agent, turn: Turn, deadline: Deadline, listener: Listener, compacts: bool) -> Reason | None:
+    """Run an open turn to the final reply, or to a limit, which ends it; the reason."""
+    reason = Run(agent, turn, deadline, listener, compacts).go()
+    if reason is not None:
+        (turn.stop if deadline.by_user else turn.interrupt)(agent.limits.describe(reason))
+    return reason
 
 
 def compaction_metadata(made: Compacted) -> Json:
@@ -93,9 +130,8 @@ def outcome(turn: Turn, reason: Reason | None) -> Outcome:
     """The outcome of a turn that has ended, from the store."""
     info = turn.info
     last = turn.session.store.path(info.last_id, last=1)[-1]
-    return Outcome(
-        turn.id, last.id, info.status, reason, last.message if last.role == "assistant" else None, info.usage
-    )
+    message = last.message if last.role == "assistant" else None
+    return Outcome(turn.id, last.id, info.status, reason, message, info.usage, info.error)
 
 
 class Run:
@@ -156,7 +192,7 @@ class Run:
         budget = agent.budget or context_window(provider)
         reserved = 0 if budget is None else reserve(agent, tools, budget)
         request = self._turn.context(provider.format, budget, reserve=reserved)
-        if not request.cut or not self._compacts:
+        if not request.cut or not self._compacts or not self._turn.begun:
             return request
         made = compact_turn(self._turn, provider, agent.compaction, budget, reserved)
         if made is None:

@@ -82,6 +82,8 @@ class Outcome:
     """The last message, if it is a reply."""
     usage: Usage
     """Usage of the whole turn."""
+    error: str | None = None
+    """Why the turn failed, or was interrupted or stopped."""
 
     @property
     def text(self) -> str:
