@@ -1051,6 +1051,17 @@ SELECT p.message FROM pins p WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.
 -- name: homeless_documents
 SELECT d.session, d.name FROM documents d WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.n = d.session)
 
+-- Importers ----------------------------------------------------------------------------------------------------------
+
+-- name: imported_files
+-- Files between two paths: those of a directory, or one.
+SELECT path, size, mtime, tail, reader FROM imported_files WHERE source = ? AND path >= ? AND path < ?
+
+-- name: put_imported_file
+INSERT INTO imported_files (path, source, size, mtime, tail, reader) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (path, source) DO UPDATE
+SET size = excluded.size, mtime = excluded.mtime, tail = excluded.tail, reader = excluded.reader
+
 -- name: insert_server_token
 INSERT INTO server_tokens (id, name, tenant, scopes, hash, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)
 

@@ -2004,6 +2004,17 @@ WHERE NOT EXISTS (
     SELECT 1 FROM (SELECT * FROM bough.sessions WHERE namespace = $1) s WHERE s.n = d.session OFFSET 0
 )
 
+-- name: imported_files
+SELECT path, size, mtime, tail, reader
+FROM (SELECT * FROM bough.imported_files WHERE namespace = $1) imported_files
+WHERE source = $2 AND path >= $3 AND path < $4
+
+-- name: put_imported_file
+INSERT INTO bough.imported_files (namespace, path, source, size, mtime, tail, reader)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (namespace, path, source) DO UPDATE
+SET size = excluded.size, mtime = excluded.mtime, tail = excluded.tail, reader = excluded.reader
+
 -- name: insert_server_token
 INSERT INTO bough.server_tokens (namespace, id, name, tenant, scopes, hash, created_at, expires_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)

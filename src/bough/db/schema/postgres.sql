@@ -263,6 +263,17 @@ CREATE TABLE bough.server_tokens (
     PRIMARY KEY (namespace, id)
 );
 
+CREATE TABLE bough.imported_files (
+    namespace text COLLATE "C" NOT NULL,
+    path      text COLLATE "C" NOT NULL,
+    source    text COLLATE "C" NOT NULL,
+    size      bigint NOT NULL,
+    mtime     bigint NOT NULL,
+    tail      bytea NOT NULL,
+    reader    text NOT NULL,
+    PRIMARY KEY (namespace, path, source)
+);
+
 CREATE TABLE bough.external_ids (
     namespace text COLLATE "C" NOT NULL,
     kind      text COLLATE "C" NOT NULL,

@@ -213,6 +213,16 @@ CREATE TABLE server_tokens (            -- for users and programs of a server; t
     expires_at INTEGER
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE imported_files (           -- files that imports have read: those that are unchanged are not read again
+    path   TEXT NOT NULL,
+    source TEXT NOT NULL,               -- the importer
+    size   INTEGER NOT NULL,
+    mtime  INTEGER NOT NULL,            -- nanoseconds
+    tail   BLOB NOT NULL,               -- hash of its last bytes
+    reader TEXT NOT NULL,               -- the version of bough that read it: a newer one may understand more
+    PRIMARY KEY (path, source)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE external_ids (             -- ids of other programs: resp_…, uuids of imported files
     kind    TEXT NOT NULL,
     value   TEXT NOT NULL,
