@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from typing import Any
 
+import pytest
+
+import bough
 from bough import Store
 from bough.storage.imported_files import ImportedFile, imported_files, put_imported_files
+
+
+@pytest.fixture
+def store(anywhere: dict[str, Any]) -> Iterator[Store]:
+    with bough.connect(**anywhere) as opened:
+        yield opened
 
 
 def test_files_are_remembered_by_source_and_directory(store: Store) -> None:
