@@ -148,16 +148,16 @@ def test_a_directory_continues_its_last_conversation(talk: ScriptedShell, tmp_pa
 
 def test_incognito_stores_nothing_and_may_read_the_store(talk: ScriptedShell) -> None:
     for flag in ("-G", "--incognito", "--no-save"):
-        done = talk("run", flag, "secret")
+        done = talk("run", flag, "quokka")
         assert (done.status, done.out, done.err) == (0, "First reply.\n", "")
     assert not talk.sh.db.exists()
     id = talk.ask("run", "open")
-    assert talk("run", "-G", "-c", "secret").out == "Second reply.\n"
-    assert talk("run", "-G", "--resume", id, "secret").out == "Second reply.\n"
-    assert talk("run", "-G", "-c", id, "secret").out == "Second reply.\n"
+    assert talk("run", "-G", "-c", "quokka").out == "Second reply.\n"
+    assert talk("run", "-G", "--resume", id, "quokka").out == "Second reply.\n"
+    assert talk("run", "-G", "-c", id, "quokka").out == "Second reply.\n"
     assert json.loads(talk("run", "-G", "--json", "x").out)["id"] is None
     assert talk.dialog(key_of(talk)) == ["open", "First reply."]
-    assert b"secret" not in talk.sh.db.read_bytes()
+    assert b"quokka" not in talk.sh.db.read_bytes()
     assert talk("run", "-G", "-c", "zzzzz9", "x").status == STATUSES["not_found"]
 
 
