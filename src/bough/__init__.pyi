@@ -82,6 +82,15 @@ from bough.model.blocks import (
 from bough.model.blocks import (
     tool_call as tool_call,
 )
+from bough.model.branches import (
+    Branch as Branch,
+)
+from bough.model.branches import (
+    Comparison as Comparison,
+)
+from bough.model.branches import (
+    Segment as Segment,
+)
 from bough.model.keys import (
     cli_key as cli_key,
 )

@@ -163,6 +163,8 @@ class AsyncStore(_Facade):
     children = hop(Store.children)
     forest = hop(Store.forest)
     outline = hop(Store.outline)
+    segments = hop(Store.segments)
+    compare = hop(Store.compare)
     headlines = hop(Store.headlines)
     size = hop(Store.size)
     label = hop(Store.label)
@@ -261,6 +263,7 @@ class AsyncSession(_Facade):
 
     path = hop(Session.path)
     context = hop(Session.context)
+    branches = hop(Session.branches)
     turns = hop(Session.turns)
     replies = hop(Session.replies)
     update = hop(Session.update)

@@ -27,10 +27,11 @@ from bough.model import (
     user,
 )
 from bough.model.arguments import at_least
+from bough.model.branches import Branch
 from bough.model.times import micros, span
 from bough.model.turns import SaveTurn
 from bough.model.values import UNSET, Unset, value
-from bough.storage import answers, append, changes, documents, journal, leases, lookup, pins, sessions, turns
+from bough.storage import answers, append, branches, changes, documents, journal, leases, lookup, pins, sessions, turns
 from bough.storage.leases import LEASE, new_owner, register, unregister
 from bough.storage.messages import insert
 from bough.storage.replies import ReplyDetails, attribute
@@ -114,6 +115,14 @@ class Session:
         if not made.cut or summarize is None or self.compact(summarize, budget=budget, **size) is None:
             return made
         return now()
+
+    def branches(self) -> list[Branch]:
+        """The ends of the trees that it is in, or has added to, the newest first: what `move` can go to.
+
+        One that is not the dialog's end says where it leaves the dialog. Raises `NotFound` if it was deleted.
+        """
+        with self.store.db.reading():
+            return branches.branches(self.store.db, self.key)
 
     def turns(self, status: Status | None = None, limit: int | None = None) -> list[TurnInfo]:
         """Its turns, the newest first, the unfinished ones included."""

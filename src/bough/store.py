@@ -33,6 +33,7 @@ from bough.model import (
     Undoable,
 )
 from bough.model.arguments import at_least, one_of
+from bough.model.branches import Comparison, Segment
 from bough.model.ids import AFTER_ALL, check_id, names
 from bough.model.keys import parse_key
 from bough.model.nodes import STATUSES
@@ -42,6 +43,7 @@ from bough.model.tree import Tree, grow
 from bough.model.values import replace
 from bough.session import Session
 from bough.storage import (
+    branches,
     changes,
     journal,
     leases,
@@ -213,15 +215,28 @@ class Store:
         With `whole` it is the tree of the message. Without `subagents`, what their runs began is left out.
         Raises `NotFound`, and `Invalid` for a `limit` below 1.
         """
-        at_least("limit", limit, 1)
         with self.db.reading():
-            if id is None:
-                roots = outline.recent_roots(self.db, limit, subagents)
-            else:
-                number = lookup.number(self.db, id)
-                roots = [outline.root_above(self.db, number) if whole else number]
+            roots = self._roots(id, whole, limit, subagents)
             trees = grow(outline.headlines(self.db, roots, below=True))
         return trees[-limit:] if limit else trees
+
+    def segments(
+        self, id: str | None = None, *, whole: bool = False, limit: int | None = None, subagents: bool = True
+    ) -> list[Tree[Segment]]:
+        """As `outline`, with one entry for each run of messages without a fork, and without a head of a session inside.
+
+        However long the dialogs are, only their ends are read. Raises `NotFound`, and `Invalid` for a `limit` below 1.
+        """
+        with self.db.reading():
+            trees = grow(branches.segments(self.db, self._roots(id, whole, limit, subagents)))
+        return trees[-limit:] if limit else trees
+
+    def compare(self, a: str, b: str) -> Comparison:
+        """The common beginning of the dialogs of two messages, and what each has after that. Raises `NotFound`."""
+        with self.db.reading():
+            common, beyond = branches.common_length(self.db, lookup.number(self.db, a), lookup.number(self.db, b))
+            path = self.path(a)
+            return Comparison(tuple(path[:common]), tuple(path[common:]), tuple(self.path(b, beyond)))
 
     def headlines(self, ids: Sequence[str]) -> list[Headline]:
         """The first words of these messages, in this order. Raises `NotFound` naming the ones that are not there."""
@@ -492,13 +507,18 @@ class Store:
             return lookup.id_of(self.db, named.message)
         return lookup.session_key(self.db, named.session)
 
-    def name_externally(self, kind: str, value: str, *, message: str | None = None, session: str | None = None) -> None:
-        """Remembers what others call a message or a session. A name that is known already stays as it is."""
+    def name_externally(
+        self, kind: str, value: str, *, message: str | None = None, session: str | None = None, move: bool = False
+    ) -> None:
+        """Keeps what others call a message or a session. A name in use stays as it is, unless `move` gives it to this.
+
+        Raises `NotFound`.
+        """
 
         def work(now: int) -> None:
             number = None if message is None else lookup.number(self.db, message)
             owner = None if session is None else leases.session_state(self.db, session).n
-            self.db.run("insert_external", kind, column(value), number, owner)
+            self.db.run("give_external" if move else "insert_external", kind, column(value), number, owner)
             changes.add(self.db, "named", now, owner, number)
 
         self.write(work)
@@ -725,6 +745,13 @@ class Store:
         return changes.watch(self.follower(after), changes.seconds(timeout))
 
     # For the modules of the store -----------------------------------------------------------------------------------
+
+    def _roots(self, id: str | None, whole: bool, limit: int | None, subagents: bool) -> list[int]:
+        at_least("limit", limit, 1)
+        if id is None:
+            return outline.recent_roots(self.db, limit, subagents)
+        number = lookup.number(self.db, id)
+        return [outline.root_above(self.db, number) if whole else number]
 
     def follower(self, after: int | None) -> Follower:
         """What `watch` polls. Raises `CursorExpired`."""

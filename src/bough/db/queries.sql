@@ -223,6 +223,33 @@ LEFT JOIN blocks b ON b.message = m.n AND b.position = CASE WHEN m.blocks > 0 TH
              CASE WHEN extra LIKE '_"file":%' THEN 1 ELSE 0 END, position LIMIT 1) END
 LEFT JOIN blobs x ON x.n = CASE WHEN b.type IS NULL THEN m.blob ELSE b.blob END ORDER BY m.n
 
+-- name: segments
+-- The runs of messages below some roots: the first, the last, the length and the message before each. A run ends where a
+-- message has no child or several, and at the numbers in the second list.
+WITH RECURSIVE below (n, first) AS (
+    SELECT value, value FROM json_each(?1)
+    UNION ALL
+    SELECT c.n, CASE WHEN p.n IN (SELECT value FROM json_each(?2))
+                       OR (SELECT count(*) FROM messages c WHERE {is_child}) > 1 THEN c.n ELSE p.first END
+    FROM below p CROSS JOIN messages c ON {is_child} WHERE c.n > p.n
+)
+SELECT s.first, s.last, s.messages, m.parent
+FROM (SELECT first, max(n) AS last, count(*) AS messages FROM below GROUP BY first) s
+CROSS JOIN messages m ON m.n = s.first ORDER BY s.first
+
+-- name: heads
+SELECT head FROM sessions WHERE head IS NOT NULL
+
+-- name: roots_of_session
+-- The roots of the trees that a session is in, or has added turns to.
+WITH RECURSIVE walk (n) AS (
+    SELECT head FROM sessions WHERE n = ?1 AND head IS NOT NULL
+    UNION SELECT n FROM turns WHERE session = ?1 AND n > 0
+    UNION SELECT m.parent FROM walk CROSS JOIN messages m ON m.n = walk.n WHERE m.parent < walk.n
+)
+SELECT m.n FROM walk CROSS JOIN messages m ON m.n = walk.n
+WHERE NOT EXISTS (SELECT 1 FROM messages p WHERE p.n = m.parent AND p.n < m.n) ORDER BY m.n
+
 -- name: sessions_at_heads
 SELECT head, key FROM sessions WHERE head IN (SELECT value FROM json_each(?)) ORDER BY activity
 

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 from bough.model import Headline, Node
+from bough.model.branches import Segment
 
-P = TypeVar("P", Node, Headline)
+P = TypeVar("P", Node, Headline, Segment)
 
 
 class Tree(Generic[P]):
-    """A node or a headline with its subtrees. `newest` is the last one to arrive, and `latest` its place."""
+    """A node, a headline or a segment with its subtrees. `newest` is the last one to arrive, and `latest` its place."""
 
     __slots__ = ("children", "latest", "newest", "node")
 

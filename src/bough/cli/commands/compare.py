@@ -17,6 +17,7 @@ from bough.cli.output.console import columns, has_colour, print_json, print_line
 from bough.cli.output.text import char_width, one_line, pad, pluralize, sanitize, truncate, width
 from bough.cli.refs import message_id
 from bough.model import Node
+from bough.model.branches import Comparison
 from bough.store import Store
 
 MIN_COLUMN = 30
@@ -37,34 +38,26 @@ LARGEST = 20_000
 def command(locator: Locator, a: str, b: str, unified: bool, as_json: bool) -> None:
     """Compare the dialogs up to A and up to B, messages or sessions, from where they part."""
     with locator.existing() as store:
-        sides = [store.path(message_id(store, name)) for name in (a, b)]
+        found = store.compare(message_id(store, a), message_id(store, b))
         if as_json:
-            print_json(comparison_json(store, *sides))
+            print_json(comparison_json(store, found))
             return
-    print_lines(comparison_lines(*sides, unified=unified))
+    print_lines(comparison_lines(found, unified=unified))
 
 
-def split(left: list[Node], right: list[Node]) -> tuple[list[Node], list[Node], list[Node]]:
-    """The common beginning of two paths, and what each has beyond it."""
-    count = next((n for n, (a, b) in enumerate(zip(left, right, strict=False)) if a.id != b.id), None)
-    count = min(len(left), len(right)) if count is None else count
-    return left[:count], left[count:], right[count:]
-
-
-def comparison_json(store: Store, left: list[Node], right: list[Node]) -> dict[str, Any]:
-    common, a, b = split(left, right)
+def comparison_json(store: Store, found: Comparison) -> dict[str, Any]:
     sides = {}
-    for name, nodes in (("a", a), ("b", b)):
+    for name, nodes in (("a", found.a), ("b", found.b)):
         turns = turns_of(store, nodes)
         sides[name] = [node_json(node, turns.get(node.turn_id or "")) for node in nodes]
-    return {"common": [node.id for node in common], **sides}
+    return {"common": [node.id for node in found.common], **sides}
 
 
-def comparison_lines(left: list[Node], right: list[Node], *, unified: bool = False) -> Iterator[str]:
+def comparison_lines(found: Comparison, *, unified: bool = False) -> Iterator[str]:
     """The common part in one line, then the messages of both sides, with their differences marked."""
-    common, a, b = split(left, right)
-    if common:
-        yield styled(f"{pluralize(len(common), 'message')} in common, up to {common[-1].id}", "dim")
+    a, b = found.a, found.b
+    if found.common:
+        yield styled(f"{pluralize(len(found.common), 'message')} in common, up to {found.fork_id}", "dim")
     else:
         yield styled("Nothing in common.", "dim")
     if not a and not b:

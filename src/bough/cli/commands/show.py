@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -49,9 +50,10 @@ def command(
         print_lines(transcript(path, turns, Folding(thinking, tools)))
 
 
-def turns_of(store: Store, path: list[Node]) -> dict[str, TurnInfo]:
+def turns_of(store: Store, path: Sequence[Node]) -> dict[str, TurnInfo]:
     """The turns of a path, by id."""
-    return {id: store.turn_info(id) for id in dict.fromkeys(node.turn_id for node in path) if id is not None}
+    ids = {node.turn_id for node in path if node.turn_id is not None}
+    return {turn.id: turn for turn in store.list_turns(of=sorted(ids))}
 
 
 def node_json(node: Node, turn: TurnInfo | None) -> dict[str, Any]:

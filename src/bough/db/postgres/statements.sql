@@ -394,6 +394,59 @@ LEFT JOIN LATERAL (
 ) x ON true
 ORDER BY m.n
 
+-- name: segments
+WITH RECURSIVE below (n, first) AS (
+    SELECT value, value
+    FROM unnest(CAST($2 AS bigint[])) wanted (value)
+    UNION ALL
+    SELECT c.n, CASE WHEN p.n IN (SELECT value FROM unnest(CAST($3 AS bigint[])) wanted (value)) OR (
+        SELECT count(*) FROM (SELECT * FROM bough.messages WHERE namespace = $1) c WHERE c.parent = p.n
+    ) > 1 THEN c.n ELSE p.first END
+    FROM below p
+    JOIN LATERAL (
+        SELECT * FROM bough.messages c WHERE c.namespace = $1 AND c.parent = p.n OFFSET 0
+    ) c ON true
+    WHERE c.n > p.n
+)
+SELECT s.first, s.last, s.messages, m.parent
+FROM (
+    SELECT first, max(n) AS last, count(*) AS messages FROM below GROUP BY first
+) s
+JOIN LATERAL (
+    SELECT * FROM bough.messages m WHERE m.namespace = $1 AND m.n = s.first OFFSET 0
+) m ON true
+ORDER BY s.first
+
+-- name: heads
+SELECT head FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE head IS NOT NULL
+
+-- name: roots_of_session
+WITH RECURSIVE walk (n) AS (
+    SELECT head
+    FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
+    WHERE n = $2 AND head IS NOT NULL
+    UNION
+    SELECT n
+    FROM (SELECT * FROM bough.turns WHERE namespace = $1) turns
+    WHERE session = $2 AND n > 0
+    UNION
+    SELECT m.parent
+    FROM walk
+    JOIN LATERAL (
+        SELECT * FROM bough.messages m WHERE m.namespace = $1 AND m.n = walk.n OFFSET 0
+    ) m ON true
+    WHERE m.parent < walk.n
+)
+SELECT m.n
+FROM walk
+JOIN LATERAL (
+    SELECT * FROM bough.messages m WHERE m.namespace = $1 AND m.n = walk.n OFFSET 0
+) m ON true
+WHERE NOT EXISTS (
+    SELECT 1 FROM (SELECT * FROM bough.messages WHERE namespace = $1) p WHERE p.n = m.parent AND p.n < m.n OFFSET 0
+)
+ORDER BY m.n
+
 -- name: sessions_at_heads
 SELECT head, key
 FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
