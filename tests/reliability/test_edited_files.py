@@ -195,6 +195,21 @@ def test_a_dangling_head_is_found_and_repaired(store: Store, path: Path) -> None
     assert len(session.path()) == 4
 
 
+def test_a_session_that_was_moved_by_hand_is_found_where_it_stands_after_a_repair(store: Store, path: Path) -> None:
+    session, other = store.session("cli:a"), store.session("cli:b")
+    first = session.save_turn([user("a"), assistant("b")])
+    last = other.save_turn([user("c"), assistant("d")])
+    with by_hand(store, path) as hand:
+        hand.execute("UPDATE sessions SET head = (SELECT n FROM messages WHERE id = ?) WHERE key = 'cli:b'", first[-1:])
+    assert codes(store) == {"hidden_head": ["cli:b"]}
+    store.verify(repair=True)
+    assert store.verify() == []
+    assert [info.key for info in store.sessions_through(first[0])] == ["cli:b", "cli:a"]
+    store.delete_session("cli:a")
+    assert [node.id for node in other.path()] == first
+    assert store.get_messages(last)
+
+
 def test_blocks_without_a_message_are_found_and_repaired(store: Store, path: Path) -> None:
     chain(store, "a")
     with by_hand(store, path) as hand:

@@ -31,6 +31,14 @@ SELECT m.parent FROM walk CROSS JOIN messages m ON m.n = walk.n WHERE m.parent <
 -- The number of one message, as a table.
 (SELECT CAST(? AS bigint) AS n)
 
+-- fragment: at_heads
+-- The sessions with these heads: those that a turn of their own took there, and those that were placed there.
+SELECT s.n, s.head, s.key, s.activity
+FROM json_each(?1) wanted CROSS JOIN messages m ON m.n = wanted.value CROSS JOIN turns t ON t.n = m.turn
+CROSS JOIN sessions s ON s.n = t.session WHERE s.head = m.n AND s.placed IS NULL
+UNION ALL
+SELECT s.n, s.head, s.key, s.activity FROM json_each(?1) wanted CROSS JOIN sessions s ON s.placed = wanted.value
+
 -- fragment: highest
 (SELECT max(n) FROM (SELECT max(n) AS n FROM messages UNION ALL SELECT highest FROM state) used)
 
@@ -251,7 +259,7 @@ SELECT m.n FROM walk CROSS JOIN messages m ON m.n = walk.n
 WHERE NOT EXISTS (SELECT 1 FROM messages p WHERE p.n = m.parent AND p.n < m.n) ORDER BY m.n
 
 -- name: sessions_at_heads
-SELECT head, key FROM sessions WHERE head IN (SELECT value FROM json_each(?)) ORDER BY activity
+SELECT head, key FROM ({at_heads}) x ORDER BY activity
 
 -- name: roots
 SELECT m.n FROM messages m WHERE NOT EXISTS (SELECT 1 FROM messages p WHERE p.n = m.parent AND p.n < m.n)
@@ -446,7 +454,10 @@ CROSS JOIN turns l ON l.n = x.newest
 SELECT parent, count(*) FROM sessions WHERE parent IN (SELECT value FROM json_each(?)) GROUP BY parent
 
 -- name: sessions_at
-SELECT n, head FROM sessions WHERE head IN (SELECT value FROM json_each(?)) OR n = ?
+SELECT n, head FROM ({at_heads}) x ORDER BY n
+
+-- name: session_head
+SELECT n, head FROM sessions WHERE n = ?
 
 -- name: idle_sessions
 -- The sessions that upkeep may take: last used before the first parameter, or expired at the third.
@@ -458,10 +469,10 @@ WHERE (updated_at < ?1 AND parent IS NULL OR expires_at <= ?3 OR updated_at + ex
 SELECT n, key FROM sessions WHERE parent = ? ORDER BY n
 
 -- name: insert_session
-INSERT INTO sessions (n, key, channel, channel_id, directory, head, revision, activity, parent, forked_from, title,
-                      agent, model, extra, created_at, updated_at)
+INSERT INTO sessions (n, key, channel, channel_id, directory, head, placed, revision, activity, parent, forked_from,
+                      title, agent, model, extra, created_at, updated_at)
 SELECT (SELECT max(n) FROM (SELECT max(n) AS n FROM sessions UNION ALL SELECT sessions FROM state) used) + 1,
-       ?, ?, ?, ?, ?, 0, {next_activity}, ?, ?, ?, ?, ?, ?, ?, ? RETURNING n
+       ?, ?, ?, ?, ?, ?, 0, {next_activity}, ?, ?, ?, ?, ?, ?, ?, ? RETURNING n
 
 -- name: update_session
 UPDATE sessions SET directory = coalesce(?, directory), title = coalesce(?, title), agent = coalesce(?, agent),
@@ -486,10 +497,14 @@ UPDATE sessions SET expires_at = ?, expires_after = ? WHERE n = ?
 UPDATE sessions SET created_at = ?, updated_at = ? WHERE n = ?
 
 -- name: move_head
-UPDATE sessions SET head = ?, revision = revision + 1 WHERE n = ?
+UPDATE sessions SET head = ?1, placed = ?1, revision = revision + 1 WHERE n = ?2
 
 -- name: advance_head
-UPDATE sessions SET head = ?, revision = revision + 1, updated_at = ? WHERE n = ?
+-- To a message of a turn of its own.
+UPDATE sessions SET head = ?, placed = NULL, revision = revision + 1, updated_at = ? WHERE n = ?
+
+-- name: place_head
+UPDATE sessions SET placed = head WHERE n = ?
 
 -- name: date_use
 UPDATE sessions SET updated_at = ? WHERE n = ?
@@ -735,7 +750,10 @@ SELECT {turn_columns} FROM turns WHERE n IN (SELECT value FROM json_each(?)) ORD
 SELECT {reply_columns} FROM replies WHERE message IN (SELECT value FROM json_each(?)) ORDER BY message
 
 -- name: turns_ending_in
-SELECT n, last FROM turns WHERE last IN (SELECT value FROM json_each(?))
+-- The last message of a turn is one of its own, except in an answer that has none yet, whose number is below zero.
+SELECT t.n, t.last FROM json_each(?1) wanted CROSS JOIN messages m ON m.n = wanted.value
+CROSS JOIN turns t ON t.n = m.turn WHERE t.last = m.n
+UNION ALL SELECT t.n, t.last FROM turns t WHERE t.n < 0 AND t.last IN (SELECT value FROM json_each(?1))
 
 -- name: external_rows
 SELECT {external_columns} FROM external_ids WHERE message IN (SELECT value FROM json_each(?))
@@ -817,10 +835,10 @@ INSERT INTO sessions ({session_columns}) VALUES ({session_values})
 UPDATE blobs SET refs = refs - ? WHERE n = ?
 
 -- name: sweep_blob_bytes
-DELETE FROM blob_bytes WHERE n IN (SELECT n FROM blobs WHERE refs <= 0)
+DELETE FROM blob_bytes WHERE n IN (SELECT x.n FROM json_each(?) wanted CROSS JOIN blobs x ON x.n = wanted.value WHERE x.refs <= 0)
 
 -- name: sweep_blobs
-DELETE FROM blobs WHERE refs <= 0
+DELETE FROM blobs WHERE n IN (SELECT value FROM json_each(?)) AND refs <= 0
 
 -- Verifying ----------------------------------------------------------------------------------------------------------
 
@@ -874,12 +892,18 @@ UPDATE blobs SET refs = ? WHERE n = ?
 SELECT s.n, s.key FROM sessions s
 WHERE s.head IS NOT NULL AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.n = s.head)
 
+-- name: hidden_heads
+-- Sessions that `sessions_at` would not find at their heads.
+SELECT s.n, s.key FROM sessions s LEFT JOIN messages m ON m.n = s.head
+WHERE s.placed IS DISTINCT FROM s.head AND (s.head IS NULL OR m.n IS NOT NULL)
+  AND (s.placed IS NOT NULL OR NOT EXISTS (SELECT 1 FROM turns t WHERE t.n = m.turn AND t.session = s.n))
+
 -- name: last_of_session
 SELECT max(t.last) FROM turns t WHERE t.session = ? AND t.status IN ('complete', 'stopped')
   AND EXISTS (SELECT 1 FROM messages m WHERE m.n = t.last)
 
 -- name: broken_turns
-SELECT t.n FROM turns t WHERE t.n > 0 AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.n = t.n)
+SELECT t.n, t.session FROM turns t WHERE t.n > 0 AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.n = t.n)
    OR NOT EXISTS (SELECT 1 FROM messages m WHERE m.n = t.last)
 
 -- name: trash_payloads

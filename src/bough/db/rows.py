@@ -103,6 +103,7 @@ class SessionRow(NamedTuple):
     pinned_at: int | None = None
     expires_at: int | None = None
     expires_after: int | None = None
+    placed: int | None = None
 
     def without_lease(self) -> "SessionRow":
         return self._replace(lease_turn=None, lease_owner=None, lease_until=None)

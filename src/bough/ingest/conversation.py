@@ -282,7 +282,7 @@ class ConversationIngestion:
 
     def _replace(self, before: int, whole: int, now: int) -> None:
         """Replaces a shorter message, which nothing follows, by the whole one."""
-        for session, _ in self.db.rows("sessions_at", json_list([before]), None):
+        for session, _ in self.db.rows("sessions_at", json_list([before])):
             turns.move_head(self.db, session, whole)
             changes.add(self.db, "moved", now, session, whole)
         self.db.run("rename_externals", whole, before)

@@ -42,8 +42,9 @@ def count(rows: Iterable[MessageRow | BlockRow]) -> Counter[int]:
 def release(db: Database, held: Mapping[int, int]) -> None:
     """Lowers the reference counts of blobs, and removes those that reach zero."""
     db.run_many("release_blob", [(times, n) for n, times in held.items()])
-    db.run("sweep_blob_bytes")
-    db.run("sweep_blobs")
+    released = json_list(held)
+    db.run("sweep_blob_bytes", released)
+    db.run("sweep_blobs", released)
 
 
 def copy(source: Database, target: Database, held: Mapping[int, int]) -> dict[int, int]:

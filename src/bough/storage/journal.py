@@ -148,7 +148,9 @@ def new_state(db: Database, kept: SessionRow) -> list[Json]:
     documents = [list(row[1:3]) for row in db.rows("document_rows", kept.n)]
     others = [n for n, _ in db.rows("child_sessions", kept.n)]
     names = [list(row[:2]) for row in db.rows("external_rows_of_session", kept.n)]
-    return [list(kept._replace(activity=0)), documents, others, names]
+    described = kept._asdict() | {"activity": 0}
+    del described["placed"]  # it follows from the head
+    return [list(described.values()), documents, others, names]
 
 
 UNDO: dict[UndoVerb, Callable[[Database, JournalEntry, int], None]] = {

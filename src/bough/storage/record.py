@@ -63,6 +63,8 @@ def record(db: Database, key: str, entries: list[Entry], digests: list[bytes], p
         saved += added.ids
     if head is not None and head != session.head:
         advance(db, session, head, now, p.directory)
+        if head in known:  # perhaps of another session's turn
+            db.run("place_head", session.n)
     else:
         db.run("date_use", now, session.n)
         use(db, session, now, p.directory)

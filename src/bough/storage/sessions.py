@@ -82,8 +82,8 @@ def insert(
     parsed = keys.parse_key(key)
     directory, title, agent, model, extra = given.columns
     row = db.row(
-        "insert_session", key, parsed.channel, parsed.channel_id, directory, head, now, parent, forked_from, title,
-        agent or parsed.agent, model, extra, now, now,
+        "insert_session", key, parsed.channel, parsed.channel_id, directory, head, head, now, parent, forked_from,
+        title, agent or parsed.agent, model, extra, now, now,
     )  # fmt: skip
     assert row is not None
     (number,) = row
@@ -206,7 +206,7 @@ def reached_only_by(db: Database, sessions: Sequence[leases.SessionState]) -> li
             own |= set(lookup.ancestors(db, session.head))
     own |= summaries_after(db, own)
     everything = json_list(own)
-    needed = {at for n, at in db.rows("sessions_at", everything, None) if n not in members}
+    needed = {at for n, at in db.rows("sessions_at", everything) if n not in members}
     needed |= {n for n, session in db.rows("sessions_of_messages", everything) if session not in members}
     needed |= {parent for parent, n in db.rows("children_of_any", everything) if n not in own}
     kept: set[int] = set()
@@ -228,7 +228,7 @@ def summaries_after(db: Database, messages: set[int]) -> set[int]:
 def passing(db: Database, n: int) -> list[SessionInfo]:
     """The sessions whose path contains a message, the most recently used first."""
     below = json_list(below for (below,) in db.rows("with_descendants", json_list([n])))
-    rows = [db.row("session_by_number", session) for session, _ in db.rows("sessions_at", below, None)]
+    rows = [db.row("session_by_number", session) for session, _ in db.rows("sessions_at", below)]
     return sorted(session_infos(filter(None, rows)), key=lambda info: -info.cursor)
 
 

@@ -202,7 +202,10 @@ def _move_heads(
 ) -> list[MovedHead]:
     """Moves the heads on doomed messages to the nearest surviving ancestors."""
     moved = []
-    for session, head in db.rows("sessions_at", json_list(doomed), emptied):
+    at: dict[int, int | None] = dict(db.rows("sessions_at", json_list(doomed)))
+    if emptied is not None:
+        at |= dict(db.rows("session_head", emptied))
+    for session, head in at.items():
         if session not in removed and head is not None:
             above = () if session == emptied else lookup.ancestors(db, head)
             survivor = next((n for n in above if n not in doomed), None)
@@ -241,7 +244,7 @@ def _without_used_key(db: Database, turn: TurnRow) -> TurnRow:
 
 def _restore_session(db: Database, session: SessionRow) -> None:
     head = _head_of(db, session)
-    db.run("insert_session_row", *session.without_lease()._replace(head=head))
+    db.run("insert_session_row", *session.without_lease()._replace(head=head, placed=head))
     # Before version 4 of the schema it counted uses; now it is a time.
     place(db, session.n, session.activity if session.activity >= session.created_at else session.updated_at)
 

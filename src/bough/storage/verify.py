@@ -159,6 +159,11 @@ def _sessions(db: Database) -> Iterator[Found]:
             turns.move_head(db, n, last)
 
         yield Finding("dangling_head", key, "it stands at a message that is not in the store"), stand
+    for n, key in db.rows("hidden_heads"):
+        yield (
+            Finding("hidden_head", key, "it is not found at the message where it stands"),
+            lambda n=n: db.run("place_head", n),  # type: ignore[misc]
+        )
 
 
 def _unreachable(db: Database) -> Iterator[Found]:
@@ -177,16 +182,21 @@ def unreachable_ids(db: Database) -> list[str]:
 
 
 def _turns(db: Database, now: int) -> Iterator[Found]:
-    for (n,) in db.rows("broken_turns"):
+    for n, session in db.rows("broken_turns"):
         yield (
             Finding("broken_turn", f"turn {n}", "its messages are gone"),
-            lambda n=n: db.run("delete_turns", f"[{n}]"),  # type: ignore[misc]
+            lambda n=n, session=session: _delete_turn(db, n, session),  # type: ignore[misc]
         )
     if abandoned := sum(1 for row in db.rows("running_turns") if leases.is_abandoned(RunningTurn(*row), now)):
         yield (
             Finding("abandoned_turn", f"{abandoned} turns", "they are marked as running, and their writers are gone"),
             lambda: _recover(db, now),
         )
+
+
+def _delete_turn(db: Database, n: int, session: int) -> None:
+    db.run("place_head", session)  # it may stand at a message of this turn
+    db.run("delete_turns", json_list([n]))
 
 
 def _recover(db: Database, now: int) -> None:

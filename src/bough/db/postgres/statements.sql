@@ -449,8 +449,26 @@ ORDER BY m.n
 
 -- name: sessions_at_heads
 SELECT head, key
-FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
-WHERE head IN (SELECT value FROM unnest(CAST($2 AS bigint[])) wanted (value))
+FROM (
+    SELECT s.n, s.head, s.key, s.activity
+    FROM unnest(CAST($2 AS bigint[])) wanted (value)
+    JOIN LATERAL (
+        SELECT * FROM bough.messages m WHERE m.namespace = $1 AND m.n = wanted.value OFFSET 0
+    ) m ON true
+    JOIN LATERAL (
+        SELECT * FROM bough.turns t WHERE t.namespace = $1 AND t.n = m.turn OFFSET 0
+    ) t ON true
+    JOIN LATERAL (
+        SELECT * FROM bough.sessions s WHERE s.namespace = $1 AND s.n = t.session OFFSET 0
+    ) s ON true
+    WHERE s.head = m.n AND s.placed IS NULL
+    UNION ALL
+    SELECT s.n, s.head, s.key, s.activity
+    FROM unnest(CAST($2 AS bigint[])) wanted (value)
+    JOIN LATERAL (
+        SELECT * FROM bough.sessions s WHERE s.namespace = $1 AND s.placed = wanted.value OFFSET 0
+    ) s ON true
+) x
 ORDER BY activity
 
 -- name: roots
@@ -878,8 +896,30 @@ GROUP BY parent
 
 -- name: sessions_at
 SELECT n, head
-FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
-WHERE head IN (SELECT value FROM unnest(CAST($2 AS bigint[])) wanted (value)) OR n = $3
+FROM (
+    SELECT s.n, s.head, s.key, s.activity
+    FROM unnest(CAST($2 AS bigint[])) wanted (value)
+    JOIN LATERAL (
+        SELECT * FROM bough.messages m WHERE m.namespace = $1 AND m.n = wanted.value OFFSET 0
+    ) m ON true
+    JOIN LATERAL (
+        SELECT * FROM bough.turns t WHERE t.namespace = $1 AND t.n = m.turn OFFSET 0
+    ) t ON true
+    JOIN LATERAL (
+        SELECT * FROM bough.sessions s WHERE s.namespace = $1 AND s.n = t.session OFFSET 0
+    ) s ON true
+    WHERE s.head = m.n AND s.placed IS NULL
+    UNION ALL
+    SELECT s.n, s.head, s.key, s.activity
+    FROM unnest(CAST($2 AS bigint[])) wanted (value)
+    JOIN LATERAL (
+        SELECT * FROM bough.sessions s WHERE s.namespace = $1 AND s.placed = wanted.value OFFSET 0
+    ) s ON true
+) x
+ORDER BY n
+
+-- name: session_head
+SELECT n, head FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE n = $2
 
 -- name: idle_sessions
 SELECT key
@@ -892,7 +932,7 @@ ORDER BY activity
 SELECT n, key FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE parent = $2 ORDER BY n
 
 -- name: insert_session
-INSERT INTO bough.sessions (namespace, n, key, channel, channel_id, directory, head, revision, activity, parent,
+INSERT INTO bough.sessions (namespace, n, key, channel, channel_id, directory, head, placed, revision, activity, parent,
     forked_from, title, agent, model, extra, created_at, updated_at)
 SELECT $1, (
     SELECT max(n)
@@ -903,10 +943,10 @@ SELECT $1, (
         SELECT sessions
         FROM (SELECT * FROM bough.state WHERE namespace = $1) state
     ) used
-) + 1, $2, $3, $4, $5, $6, 0, (
+) + 1, $2, $3, $4, $5, $6, $7, 0, (
     SELECT max(activity)
     FROM (
-        SELECT CAST($7 AS bigint) AS activity
+        SELECT CAST($8 AS bigint) AS activity
         UNION ALL
         SELECT max(activity) + 1
         FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
@@ -914,7 +954,7 @@ SELECT $1, (
         SELECT activity + 1
         FROM (SELECT * FROM bough.state WHERE namespace = $1) state
     ) used
-), $8, $9, $10, $11, $12, $13, $14, $15
+), $9, $10, $11, $12, $13, $14, $15, $16
 RETURNING n
 
 -- name: update_session
@@ -946,12 +986,17 @@ UPDATE bough.sessions AS sessions SET expires_at = $2, expires_after = $3 WHERE 
 UPDATE bough.sessions AS sessions SET created_at = $2, updated_at = $3 WHERE sessions.namespace = $1 AND (n = $4)
 
 -- name: move_head
-UPDATE bough.sessions AS sessions SET head = $2, revision = revision + 1 WHERE sessions.namespace = $1 AND (n = $3)
+UPDATE bough.sessions AS sessions
+SET head = $2, placed = $2, revision = revision + 1
+WHERE sessions.namespace = $1 AND (n = $3)
 
 -- name: advance_head
 UPDATE bough.sessions AS sessions
-SET head = $2, revision = revision + 1, updated_at = $3
+SET head = $2, placed = NULL, revision = revision + 1, updated_at = $3
 WHERE sessions.namespace = $1 AND (n = $4)
+
+-- name: place_head
+UPDATE bough.sessions AS sessions SET placed = head WHERE sessions.namespace = $1 AND (n = $2)
 
 -- name: date_use
 UPDATE bough.sessions AS sessions SET updated_at = $2 WHERE sessions.namespace = $1 AND (n = $3)
@@ -1418,9 +1463,19 @@ WHERE message IN (SELECT value FROM unnest(CAST($2 AS bigint[])) wanted (value))
 ORDER BY message
 
 -- name: turns_ending_in
-SELECT n, last
-FROM (SELECT * FROM bough.turns WHERE namespace = $1) turns
-WHERE last IN (SELECT value FROM unnest(CAST($2 AS bigint[])) wanted (value))
+SELECT t.n, t.last
+FROM unnest(CAST($2 AS bigint[])) wanted (value)
+JOIN LATERAL (
+    SELECT * FROM bough.messages m WHERE m.namespace = $1 AND m.n = wanted.value OFFSET 0
+) m ON true
+JOIN LATERAL (
+    SELECT * FROM bough.turns t WHERE t.namespace = $1 AND t.n = m.turn OFFSET 0
+) t ON true
+WHERE t.last = m.n
+UNION ALL
+SELECT t.n, t.last
+FROM (SELECT * FROM bough.turns WHERE namespace = $1) t
+WHERE t.n < 0 AND t.last IN (SELECT value FROM unnest(CAST($2 AS bigint[])) wanted (value))
 
 -- name: external_rows
 SELECT kind, value, message, session
@@ -1436,7 +1491,7 @@ ORDER BY kind, value
 -- name: session_row
 SELECT n, key, channel, channel_id, directory, head, revision, activity, parent, parent_message, forked_from, title,
     agent, model, lease_turn, lease_owner, lease_until, extra, created_at, updated_at, pinned_at, expires_at,
-    expires_after
+    expires_after, placed
 FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
 WHERE n = $2
 
@@ -1548,8 +1603,9 @@ WHERE external_ids.message IS NULL
 -- name: insert_session_row
 INSERT INTO bough.sessions (namespace, n, key, channel, channel_id, directory, head, revision, activity, parent,
     parent_message, forked_from, title, agent, model, lease_turn, lease_owner, lease_until, extra, created_at,
-    updated_at, pinned_at, expires_at, expires_after)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
+    updated_at, pinned_at, expires_at, expires_after, placed)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24,
+    $25)
 
 -- name: release_blob
 UPDATE bough.blobs AS blobs SET refs = refs - $2 WHERE blobs.namespace = $1 AND (n = $3)
@@ -1557,11 +1613,13 @@ UPDATE bough.blobs AS blobs SET refs = refs - $2 WHERE blobs.namespace = $1 AND 
 -- name: sweep_blob_bytes
 DELETE
 FROM bough.blob_bytes AS blob_bytes
-WHERE blob_bytes.namespace = $1 AND (n IN (SELECT n FROM (SELECT * FROM bough.blobs WHERE namespace = $1) blobs WHERE
-    refs <= 0))
+WHERE blob_bytes.namespace = $1 AND (n IN (SELECT x.n FROM unnest(CAST($2 AS bigint[])) wanted (value) JOIN LATERAL
+    (SELECT * FROM bough.blobs x WHERE x.namespace = $1 AND x.n = wanted.value OFFSET 0) x ON true WHERE x.refs <= 0))
 
 -- name: sweep_blobs
-DELETE FROM bough.blobs AS blobs WHERE blobs.namespace = $1 AND (refs <= 0)
+DELETE
+FROM bough.blobs AS blobs
+WHERE blobs.namespace = $1 AND (n IN (SELECT value FROM unnest(CAST($2 AS bigint[])) wanted (value)) AND refs <= 0)
 
 -- name: orphans
 SELECT m.id, m.parent
@@ -1670,6 +1728,15 @@ WHERE s.head IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM (SELECT * FROM bough.messages WHERE namespace = $1) m WHERE m.n = s.head OFFSET 0
 )
 
+-- name: hidden_heads
+SELECT s.n, s.key
+FROM (SELECT * FROM bough.sessions WHERE namespace = $1) s
+LEFT JOIN LATERAL (
+    SELECT * FROM bough.messages m WHERE m.namespace = $1 AND m.n = s.head OFFSET 0
+) m ON true
+WHERE s.placed IS DISTINCT FROM s.head AND (s.head IS NULL OR m.n IS NOT NULL) AND (s.placed IS NOT NULL OR NOT EXISTS
+    (SELECT 1 FROM (SELECT * FROM bough.turns WHERE namespace = $1) t WHERE t.n = m.turn AND t.session = s.n OFFSET 0))
+
 -- name: last_of_session
 SELECT max(t.last)
 FROM (SELECT * FROM bough.turns WHERE namespace = $1) t
@@ -1678,7 +1745,7 @@ WHERE t.session = $2 AND t.status IN ('complete', 'stopped') AND EXISTS (
 )
 
 -- name: broken_turns
-SELECT t.n
+SELECT t.n, t.session
 FROM (SELECT * FROM bough.turns WHERE namespace = $1) t
 WHERE t.n > 0 AND NOT EXISTS (
     SELECT 1 FROM (SELECT * FROM bough.messages WHERE namespace = $1) m WHERE m.n = t.n OFFSET 0
@@ -1736,7 +1803,7 @@ ORDER BY message LIMIT $3
 -- name: session_page
 SELECT n, key, channel, channel_id, directory, head, revision, activity, parent, parent_message, forked_from, title,
     agent, model, lease_turn, lease_owner, lease_until, extra, created_at, updated_at, pinned_at, expires_at,
-    expires_after
+    expires_after, placed
 FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
 WHERE n > $2
 ORDER BY n LIMIT $3

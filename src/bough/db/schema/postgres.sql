@@ -114,12 +114,14 @@ CREATE TABLE bough.sessions (
     pinned_at      bigint,
     expires_at     bigint,
     expires_after  bigint,
+    placed         bigint,
     PRIMARY KEY (namespace, n),
     UNIQUE (namespace, key)
 );
 CREATE INDEX sessions_activity ON bough.sessions (namespace, activity);
 CREATE INDEX sessions_parent ON bough.sessions (namespace, parent) WHERE parent IS NOT NULL;
 CREATE INDEX sessions_directory ON bough.sessions (namespace, directory) WHERE directory IS NOT NULL;
+CREATE INDEX sessions_placed ON bough.sessions (namespace, placed) WHERE placed IS NOT NULL;
 
 CREATE TABLE bough.turns (
     namespace           text COLLATE "C" NOT NULL,
@@ -197,6 +199,7 @@ CREATE TABLE bough.directories (
     at        bigint NOT NULL,
     PRIMARY KEY (namespace, path)
 );
+CREATE INDEX directories_session ON bough.directories (namespace, session);
 
 CREATE TABLE bough.changes (
     namespace text COLLATE "C" NOT NULL,

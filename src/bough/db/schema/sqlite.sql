@@ -74,7 +74,7 @@ CREATE TABLE sessions (
     channel        TEXT,
     channel_id     TEXT,
     directory      TEXT,
-    head           INTEGER,             -- n of a message; no reference and no index: every turn writes it
+    head           INTEGER,             -- n of a message; no reference and no index: every turn writes it (see placed)
     revision       INTEGER NOT NULL,    -- counts the moves of the head
     activity       INTEGER NOT NULL,    -- the order of last use: the time, or more where a clock went back
     parent         INTEGER,             -- n of the session that delegated to this one
@@ -91,11 +91,13 @@ CREATE TABLE sessions (
     updated_at     INTEGER NOT NULL,    -- when somebody last talked there
     pinned_at      INTEGER,             -- NULL for one that is not pinned
     expires_at     INTEGER,             -- when `clean` may take it; NULL for never,
-    expires_after  INTEGER              -- or microseconds after the last use
+    expires_after  INTEGER,             -- or microseconds after the last use
+    placed         INTEGER              -- its head, unless that is of a turn of its own: `turns` leads to the others
 ) STRICT;
 CREATE INDEX sessions_activity ON sessions (activity);
 CREATE INDEX sessions_parent ON sessions (parent) WHERE parent IS NOT NULL;
 CREATE INDEX sessions_directory ON sessions (directory) WHERE directory IS NOT NULL;
+CREATE INDEX sessions_placed ON sessions (placed) WHERE placed IS NOT NULL;
 
 CREATE TABLE turns (
     n                   INTEGER PRIMARY KEY, -- n of its first message
@@ -163,6 +165,7 @@ CREATE TABLE directories (              -- the session last used in each directo
     session INTEGER NOT NULL,
     at      INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX directories_session ON directories (session);
 
 CREATE TABLE changes (                  -- all changes in one order; old ones are pruned, the newest never
     n       INTEGER PRIMARY KEY,
