@@ -280,6 +280,7 @@ class AsyncSession(_Facade):
     document = hop(Session.document)
     documents = hop(Session.documents)
     put_document = hop(Session.put_document)
+    put_documents = hop(Session.put_documents)
     delete_document = hop(Session.delete_document)
 
     @overload  # `hop` would keep the first of them only

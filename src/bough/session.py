@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -32,6 +32,8 @@ from bough.model.times import micros, span
 from bough.model.turns import SaveTurn
 from bough.model.values import UNSET, Unset, value
 from bough.storage import answers, append, branches, changes, documents, journal, leases, lookup, pins, sessions, turns
+from bough.storage.documents import Content, Contents
+from bough.storage.documents import put as put_documents
 from bough.storage.leases import LEASE, new_owner, register, unregister
 from bough.storage.messages import insert
 from bough.storage.replies import ReplyDetails, attribute
@@ -345,6 +347,9 @@ class Session:
         usage: Usage | Sequence[Usage | None] | None = None,
         request_id: str | None = None,
         metadata: dict[str, Json] | None = None,
+        at: str | Unset | None = UNSET,
+        documents: Mapping[str, Json | bytes] | Callable[[list[str]], Mapping[str, Json | bytes]] | None = None,
+        revisions: Mapping[str, int] | None = None,
         wait: float = WAIT,
     ) -> list[str]:
         """Adds messages to the end of the dialog in one transaction, whatever they end with; their ids.
@@ -352,12 +357,22 @@ class Session:
         This is for a dialog that another program leads, which gives its messages as they come: the user's words alone,
         a call, its result. The user's words begin a turn, and what follows continues it, in this call or in later ones;
         such a turn is complete, whatever it ends with. With an idempotency key the messages are one turn of their own.
-        The parameters and the errors are those of `save_turn`.
+        With `at` they follow that message, or None for the beginning, instead of the head, which stays as a branch.
+        `documents`, or what a function makes of the new ids, are written in the same transaction, if they are at
+        `revisions`, as in `put_documents`. The other parameters and the errors are those of `save_turn`.
         """
         if not messages:
             return []
         saved = SaveTurn(messages, idempotency_key, model, provider, usage, request_id, None, metadata)
-        add = partial(append.append, self.store.db, self.key, self._whole(saved), self._number(after))
+        whole, expected, place = self._whole(saved), self._number(after), self._number(at)
+
+        def add(now: int) -> list[str]:
+            ids = append.append(self.store.db, self.key, whole, expected, place, now)
+            if documents is not None:
+                values = documents(ids) if callable(documents) else documents
+                put_documents(self.store.db, self.key, self._contents(values), revisions or {}, now)
+            return ids
+
         return self.store.write(add, wait)
 
     def record(self, dialog: Iterable[Message | Node], *, model: str | None = None, wait: float = WAIT) -> list[str]:
@@ -521,9 +536,27 @@ class Session:
         documents.check_name(name)
         return documents.find(self.store.db, self.key, name)
 
-    def documents(self) -> list[Document]:
-        """The documents of this session, by name."""
-        return documents.all_of(self.store.db, self.key)
+    def documents(
+        self,
+        prefix: str = "",
+        *,
+        names: Iterable[str] | None = None,
+        after: str | None = None,
+        before: str | None = None,
+        limit: int | None = None,
+        descending: bool = False,
+    ) -> list[Document]:
+        """The documents of this session, by name; those whose names begin like this, or those with these names.
+
+        `after` and `before` are names that bound them; `descending` begins at the last. Raises `Invalid` for a negative
+        `limit`.
+        """
+        if names is not None:
+            return documents.named(self.store.db, self.key, names)
+        at_least("limit", limit, 0)
+        given = {"after": after, "before": before, "limit": limit}
+        bounds: dict[str, Any] = {name: bound for name, bound in given.items() if bound is not None}
+        return documents.all_of(self.store.db, self.key, documents.Range(prefix, descending=descending, **bounds))
 
     def put_document(self, name: str, value: Json | bytes, revision: int | None = None) -> int:
         """Writes a document, JSON or bytes of at most 1 MiB, and gives its new revision.
@@ -533,9 +566,27 @@ class Session:
         """
         return self._put_document(name, documents.encode(value), revision)
 
+    def put_documents(
+        self,
+        values: Mapping[str, Json | bytes],
+        *,
+        delete: Iterable[str] = (),
+        revisions: Mapping[str, int] | None = None,
+    ) -> dict[str, int]:
+        """Writes several documents, and deletes others, all or none; the new revision of each.
+
+        `revisions` are those that some documents, of these or others, must be at, 0 for none. Raises what
+        `put_document` and `delete_document` raise.
+        """
+        contents = self._contents(values, delete)
+        for revision in (revisions or {}).values():
+            at_least("revision", revision, 0)
+        work = partial(documents.put, self.store.db, self.key, contents, revisions or {})
+        return self.store.write(work)
+
     def delete_document(self, name: str, revision: int | None = None) -> None:
         """Deletes a document; with `revision`, only if it is at that one. Raises `NotFound` and `Conflict`."""
-        self._put_document(name, (None, None), revision)
+        self._put_document(name, documents.NOTHING, revision)
 
     # Inside ---------------------------------------------------------------------------------------------------------
 
@@ -572,10 +623,20 @@ class Session:
                 return parent
         raise Invalid(f"Session {self.key!r} has {found} turns; it cannot go back by {count}.")
 
-    def _put_document(self, name: str, content: tuple[str | None, bytes | None], revision: int | None) -> int:
+    def _contents(self, values: Mapping[str, Json | bytes], delete: Iterable[str] = ()) -> Contents:
+        """The columns of documents. Raises `Invalid`."""
+        contents = {name: documents.encode(value) for name, value in values.items()}
+        contents |= dict.fromkeys(delete, documents.NOTHING)
+        for name in contents:
+            documents.check_name(name)
+        return contents
+
+    def _put_document(self, name: str, content: Content, revision: int | None) -> int:
         documents.check_name(name)
         at_least("revision", revision, 0)
-        return self.store.write(lambda now: documents.put(self.store.db, self.key, name, content, revision, now))
+        expected = {} if revision is None else {name: revision}
+        put = partial(documents.put, self.store.db, self.key, {name: content}, expected)
+        return self.store.write(put)[name]
 
     def _details(
         self, model: str | None, provider: str | None, instructions: str | None, keep_instructions: bool,

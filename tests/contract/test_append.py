@@ -203,3 +203,26 @@ def test_a_text_is_a_message_wherever_one_is_taken(store: Store) -> None:
     ]  # fmt: skip
     with pytest.raises(Invalid, match="ends with a reply"):
         session.save_turn(["alone"])
+
+
+def test_messages_can_follow_any_message_and_what_was_the_dialog_stays_a_branch(store: Store) -> None:
+    session = store.session("s")
+    question, answer = session.append([user("q"), assistant("a")])
+    (other,) = session.append([assistant("b")], at=question)
+    assert texts(session) == ["q", "b"]
+    (root,) = session.append([user("else")], at=None)
+    assert session.head == root
+    assert texts(session) == ["else"]
+    assert {node.id for node in store.children(question)} == {answer, other}
+    session.append([assistant("there")], at=answer)
+    assert texts(session) == ["q", "a", "there"]
+    assert store.verify() == []
+
+
+def test_documents_are_written_with_the_messages_that_they_are_about_or_not_at_all(store: Store) -> None:
+    session = store.session("s")
+    ids = session.append([user("q"), assistant("a")], documents=lambda ids: {"tip": ids[-1]}, revisions={"tip": 0})
+    assert session.document("tip").value == ids[-1]
+    with pytest.raises(Conflict):
+        session.append([user("again")], documents={"tip": "?"}, revisions={"tip": 0})
+    assert texts(session) == ["q", "a"]

@@ -128,3 +128,33 @@ def test_writing_a_document_is_a_change(store: bough.Store) -> None:
     session.put_document("n", 1)
     session.delete_document("n")
     assert [(change.kind, change.session) for change in store.changes(cursor)] == [("document", "cli:a")] * 2
+
+
+def test_documents_are_listed_by_the_beginning_of_their_names_and_between_two(store: bough.Store) -> None:
+    session = store.session("cli:a")
+    session.put_documents({name: name for name in ["a", "b", "b/1", "b/2", "b/3", "c"]})
+
+    def names(*args: Any, **kwargs: Any) -> list[str]:
+        return [document.name for document in session.documents(*args, **kwargs)]
+
+    assert names("b/") == ["b/1", "b/2", "b/3"]
+    assert names("b") == ["b", "b/1", "b/2", "b/3"]
+    assert names("b/", after="b/1", before="b/3") == ["b/2"]
+    assert names("b/", descending=True, limit=2) == ["b/3", "b/2"]
+    assert names(names=["c", "nothing", "a"]) == ["a", "c"]
+    session.delete_document("b/2")
+    assert names("b/", limit=2) == ["b/1", "b/3"]
+    with pytest.raises(Invalid):
+        session.documents(limit=-1)
+
+
+def test_several_documents_are_written_and_deleted_all_or_none(store: bough.Store) -> None:
+    session = store.session("cli:a")
+    assert session.put_documents({"a": 1, "b": b"2"}) == {"a": 1, "b": 1}
+    assert session.put_documents({"a": 2}, delete=["b"], revisions={"a": 1, "c": 0}) == {"a": 2, "b": 2}
+    for wrong in ({"revisions": {"a": 1}}, {"revisions": {"b": 2}}):
+        with pytest.raises(Conflict):
+            session.put_documents({"a": 3, "d": 1}, **wrong)
+    with pytest.raises(NotFound):
+        session.put_documents({"d": 1}, delete=["b"])
+    assert [(found.name, found.value) for found in session.documents()] == [("a", 2)]

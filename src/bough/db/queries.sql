@@ -1045,8 +1045,21 @@ SELECT label FROM messages WHERE n = ?
 -- name: document
 SELECT name, revision, json, bytes, updated_at FROM documents WHERE session = ? AND name = ?
 
--- name: documents
-SELECT name, revision, json, bytes, updated_at FROM documents WHERE session = ? ORDER BY name
+-- name: documents_up
+SELECT name, revision, json, bytes, updated_at FROM documents
+WHERE session = ? AND name >= ? AND name > ? AND name < ? AND (json IS NOT NULL OR bytes IS NOT NULL) ORDER BY name LIMIT ?
+
+-- name: documents_down
+SELECT name, revision, json, bytes, updated_at FROM documents
+WHERE session = ? AND name >= ? AND name > ? AND name < ? AND (json IS NOT NULL OR bytes IS NOT NULL) ORDER BY name DESC LIMIT ?
+
+-- name: documents_named
+SELECT name, revision, json, bytes, updated_at FROM documents
+WHERE session = ? AND name IN (SELECT value FROM json_each(?) names) AND (json IS NOT NULL OR bytes IS NOT NULL) ORDER BY name
+
+-- name: document_revisions
+SELECT name, revision, CASE WHEN json IS NULL AND bytes IS NULL THEN 0 ELSE 1 END FROM documents
+WHERE session = ? AND name IN (SELECT value FROM json_each(?) names)
 
 -- name: put_document
 INSERT INTO documents (session, name, revision, json, bytes, updated_at) VALUES (?, ?, ?, ?, ?, ?)

@@ -12,7 +12,7 @@ from bough.model import TurnInfo
 from bough.model.values import Unset, replace
 from bough.storage import changes, lookup, replies
 from bough.storage.leases import SessionState, unleased
-from bough.storage.messages import Entry, ids_for, insert
+from bough.storage.messages import Entry, ids_for, insert, insert_point
 from bough.storage.turns import (
     TurnDetails,
     WholeTurn,
@@ -33,8 +33,10 @@ class Place(NamedTuple):
     end: int
 
 
-def append(db: Database, key: str, given: WholeTurn, after: int | Unset | None, now: int) -> list[str]:
-    """Adds messages to the end of a session, whatever they end with; their ids.
+def append(
+    db: Database, key: str, given: WholeTurn, after: int | Unset | None, at: int | Unset | None, now: int
+) -> list[str]:
+    """Adds messages to the end of a session, or after the message `at`, whatever they end with; their ids.
 
     The user's words begin a turn; what precedes them continues the turn at the head. With an idempotency key, all of
     them are one turn.
@@ -45,15 +47,20 @@ def append(db: Database, key: str, given: WholeTurn, after: int | Unset | None, 
         check_repeated(db, done, entries, None, idempotency_key)
         return turn_ids(db, done)
     check_head(session, after)
+    point = (
+        session.insert_point if isinstance(at, Unset) or at == session.head else insert_point(db, at, ids_for(entries))
+    )
+    if not isinstance(at, Unset):
+        session = replace(session, head=at)
     continued = None if idempotency_key or entries[0].message.role == "user" else _turn_at_head(db, session)
     places = [Place(0, len(entries))] if idempotency_key else _places(entries)
-    first = session.insert_point.highest + 1
+    first = point.highest + 1
     entries[0].parent = session.head
     for place in places:
         turn = lookup.number(db, continued.id) if continued and not place.start else first + place.start
         for entry in entries[place.start : place.end]:
             entry.turn = turn
-    saved = insert(db, entries, now, point=session.insert_point)
+    saved = insert(db, entries, now, point=point)
     for place in places:
         own = {index: reply for index, reply in found.items() if place.start <= index < place.end}
         news = details
@@ -63,9 +70,9 @@ def append(db: Database, key: str, given: WholeTurn, after: int | Unset | None, 
         if continued and not place.start:
             _extend(db, continued, entries[0].turn or 0, first + place.end - 1, news, now)
         else:
-            at = session if not place.start else replace(session, head=first + place.start - 1)
+            base = session if not place.start else replace(session, head=first + place.start - 1)
             row = turn_row(
-                at, first + place.start, first + place.end - 1, "complete", news, idempotency_key, now, now
+                base, first + place.start, first + place.end - 1, "complete", news, idempotency_key, now, now
             )  # fmt: skip
             db.run("insert_turn", *row)
         for index, reply in own.items():

@@ -6,16 +6,27 @@ earlier document of that name never overwrites a later one.
 
 from __future__ import annotations
 
-from bough.codec import json_text, json_value
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+
+from bough.codec import json_list, json_text, json_value
 from bough.db import Database, Row
 from bough.errors import Conflict, Invalid, NotFound
 from bough.model import Document, Json
-from bough.model.ids import is_plain
+from bough.model.ids import AFTER_ALL, is_plain
+from bough.model.values import value
 from bough.storage import changes, leases
 
 LARGEST = 1_048_576
 """Bytes of a document."""
 LONGEST_NAME = 200
+EVERYTHING = 2**62
+
+Content: TypeAlias = tuple[str | None, bytes | None]
+"""The columns of a document: JSON as text, or bytes."""
+Contents: TypeAlias = Mapping[str, Content]
+NOTHING: Content = (None, None)
+"""The content of a deleted document."""
 
 
 def check_name(name: str) -> None:
@@ -24,10 +35,10 @@ def check_name(name: str) -> None:
         raise Invalid(f"The name of a document is a plain text of up to {LONGEST_NAME} characters, not {name!r:.60}.")
 
 
-def encode(value: Json | bytes) -> tuple[str | None, bytes | None]:
+def encode(given: Json | bytes) -> Content:
     """The columns of a value: JSON, or bytes. Raises `Invalid` for another value, and for one that is too large."""
-    data = bytes(value) if isinstance(value, (bytes, bytearray, memoryview)) else None
-    text = None if data is not None else "null" if value is None else json_text(value)
+    data = bytes(given) if isinstance(given, (bytes, bytearray, memoryview)) else None
+    text = None if data is not None else "null" if given is None else json_text(given)
     size = len(data if data is not None else (text or "").encode("utf-8", "surrogatepass"))
     if size > LARGEST:
         raise Invalid(
@@ -50,25 +61,49 @@ def find(db: Database, key: str, name: str) -> Document:
     return document(row)
 
 
-def all_of(db: Database, key: str) -> list[Document]:
-    rows = db.rows("documents", leases.session_state(db, key).n)
-    return [document(row) for row in rows if not row[2] is row[3] is None]
+@value
+class Range:
+    """Which documents are meant: by the beginning of their names, and between two names."""
+
+    prefix: str = ""
+    after: str = ""
+    before: str = AFTER_ALL
+    limit: int = EVERYTHING
+    descending: bool = False
 
 
-def put(
-    db: Database, key: str, name: str, content: tuple[str | None, bytes | None], expected: int | None, now: int
-) -> int:
-    """Writes a document, or deletes it if the content is two Nones; its new revision. Raises `Conflict`, `NotFound`."""
+def all_of(db: Database, key: str, p: Range) -> list[Document]:
+    """The documents of a range, by name."""
+    session, statement = leases.session_state(db, key).n, "documents_down" if p.descending else "documents_up"
+    end = min(p.before, p.prefix + AFTER_ALL)
+    return [document(row) for row in db.rows(statement, session, p.prefix, p.after, end, p.limit)]
+
+
+def named(db: Database, key: str, names: Iterable[str]) -> list[Document]:
+    """The documents with these names that are there, by name."""
+    rows = db.rows("documents_named", leases.session_state(db, key).n, json_list(names))
+    return [document(row) for row in rows]
+
+
+def put(db: Database, key: str, contents: Contents, expected: Mapping[str, int], now: int) -> dict[str, int]:
+    """Writes documents, and deletes those with two Nones, all or none; their new revisions.
+
+    Raises `Conflict` if one is not at the revision that is expected of it, 0 for none, and `NotFound`.
+    """
     session = leases.session_state(db, key).n
-    row = db.row("document", session, name)
-    exists = row is not None and not row[2] is row[3] is None
-    current = row[1] if row is not None and exists else 0
-    if expected is not None and expected != current:
-        there = f"is at revision {current}" if exists else "does not exist"
-        raise Conflict(f"Document {name!r} of {key!r} {there}, not at {expected}; nothing was written. Read it again.")
-    if content == (None, None) and not exists:
-        raise NotFound(f"Session {key!r} has no document {name!r}.")
-    revision = 1 + (row[1] if row is not None else 0)
-    db.run("put_document", session, name, revision, *content, now)
+    rows = db.rows("document_revisions", session, json_list({*contents, *expected}))
+    known = {name: (revision, bool(exists)) for name, revision, exists in rows}
+    for name, wanted in expected.items():
+        revision, exists = known.get(name, (0, False))
+        if wanted != (revision if exists else 0):
+            there = f"is at revision {revision}" if exists else "does not exist"
+            raise Conflict(
+                f"Document {name!r} of {key!r} {there}, not at {wanted}; nothing was written. Read it again."
+            )
+    revisions = {name: 1 + known.get(name, (0, False))[0] for name in contents}
+    for name, content in contents.items():
+        if content == NOTHING and not known.get(name, (0, False))[1]:
+            raise NotFound(f"Session {key!r} has no document {name!r}.")
+    db.run_many("put_document", [(session, name, revisions[name], *contents[name], now) for name in contents])
     changes.add(db, "document", now, session)
-    return int(revision)
+    return revisions

@@ -2033,11 +2033,29 @@ SELECT name, revision, json, bytes, updated_at
 FROM (SELECT * FROM bough.documents WHERE namespace = $1) documents
 WHERE session = $2 AND name = $3
 
--- name: documents
+-- name: documents_up
 SELECT name, revision, json, bytes, updated_at
 FROM (SELECT * FROM bough.documents WHERE namespace = $1) documents
-WHERE session = $2
+WHERE session = $2 AND name >= $3 AND name > $4 AND name < $5 AND (json IS NOT NULL OR bytes IS NOT NULL)
+ORDER BY name LIMIT $6
+
+-- name: documents_down
+SELECT name, revision, json, bytes, updated_at
+FROM (SELECT * FROM bough.documents WHERE namespace = $1) documents
+WHERE session = $2 AND name >= $3 AND name > $4 AND name < $5 AND (json IS NOT NULL OR bytes IS NOT NULL)
+ORDER BY name DESC LIMIT $6
+
+-- name: documents_named
+SELECT name, revision, json, bytes, updated_at
+FROM (SELECT * FROM bough.documents WHERE namespace = $1) documents
+WHERE session = $2 AND name IN (SELECT value FROM unnest(CAST($3 AS text[])) names (value)) AND (json IS NOT NULL OR
+    bytes IS NOT NULL)
 ORDER BY name
+
+-- name: document_revisions
+SELECT name, revision, CASE WHEN json IS NULL AND bytes IS NULL THEN 0 ELSE 1 END
+FROM (SELECT * FROM bough.documents WHERE namespace = $1) documents
+WHERE session = $2 AND name IN (SELECT value FROM unnest(CAST($3 AS text[])) names (value))
 
 -- name: put_document
 INSERT INTO bough.documents (namespace, session, name, revision, json, bytes, updated_at)
