@@ -188,6 +188,9 @@ class AsyncStore(_Facade):
     usage = hop(Store.usage)
     find_external = hop(Store.find_external)
     name_externally = hop(Store.name_externally)
+    names = hop(Store.names)
+    forget_name = hop(Store.forget_name)
+    annotate_turn = hop(Store.annotate_turn)
     bring_in = hop(Store.bring_in)
     search = hop(Store.search)
     index = hop(Store.index)
@@ -201,6 +204,7 @@ class AsyncStore(_Facade):
 
     session = hop_to_session(Store.session)
     fork = hop_to_session(Store.fork)
+    record = hop_to_session(Store.record)
     list_messages = stream(Store.list_messages)
     list_turns = stream(Store.list_turns)
     list_replies = stream(Store.list_replies)

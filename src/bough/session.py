@@ -30,7 +30,7 @@ from bough.model.arguments import at_least
 from bough.model.branches import Branch
 from bough.model.times import micros, span
 from bough.model.turns import SaveTurn
-from bough.model.values import UNSET, Unset, value
+from bough.model.values import UNSET, Unset, replace, value
 from bough.storage import answers, append, branches, changes, documents, journal, leases, lookup, pins, sessions, turns
 from bough.storage.documents import Content, Contents
 from bough.storage.documents import put as put_documents
@@ -39,12 +39,13 @@ from bough.storage.messages import insert
 from bough.storage.replies import ReplyDetails, attribute
 from bough.storage.replies import add as add_reply
 from bough.storage.turns import TurnDetails, WholeTurn
-from bough.turn import Turn, check_keep_turns, read_turn, summary_entry
+from bough.turn import Turn, check_keep_turns, read, read_turn, summary_entry
 
 if TYPE_CHECKING:
     from bough.context.compaction import Summarize
     from bough.context.fit import Context
     from bough.model.times import Span, Time
+    from bough.storage.record import Recording
     from bough.storage.replies import Group, Pair
     from bough.store import Store
 
@@ -208,6 +209,8 @@ class Session:
         keep_instructions: bool = False,
         metadata: dict[str, Json] | None = None,
         spent: Usage | None = None,
+        after: str | Unset | None = UNSET,
+        external_name: tuple[str, str] | None = None,
         wait: float = WAIT,
         lease: float = LEASE,
         busy: Literal["raise", "fork"] = "raise",
@@ -218,18 +221,21 @@ class Session:
         complete, by its id. A session that is in another turn is waited for; then this raises `Busy`, or forks the
         session if `busy="fork"`. With an idempotency key that was completed before, the turn is `repeated` and adds
         nothing; with other words, this raises `Conflict`. A digest of the instructions is kept, and their text if
-        `keep_instructions`. `spent` is what the turn has cost before it began.
+        `keep_instructions`. `spent` is what the turn has cost before it began. With `after`, a new turn opens only if
+        the head is still that message, or None for an empty session: otherwise `Conflict`. `external_name` is what
+        others call a new turn, a kind and a value; `Store.find_external` finds its first message by it.
         """
         details = self._details(model, provider, instructions, keep_instructions, metadata, spent)
         first = user(message) if isinstance(message, str) else message or user()
         number = None if resume is None else lookup.number(self.store.db, resume)
-        opening = Opening(first, details, idempotency_key, number, lease)
+        place = self._number(after)
+        opening = Opening(first, details, idempotency_key, number, lease, place, external_name)
         try:
             return opening.open(self, wait)
         except Busy:
             if busy == "raise":
                 raise
-        return opening.open(self.fork(), wait=0)
+        return replace(opening, after=UNSET).open(self.fork(), wait=0)
 
     def answer(
         self,
@@ -375,20 +381,32 @@ class Session:
 
         return self.store.write(add, wait)
 
-    def record(self, dialog: Iterable[Message | Node], *, model: str | None = None, wait: float = WAIT) -> list[str]:
+    def record(
+        self,
+        dialog: Iterable[Message | Node],
+        *,
+        reply: Json = None,
+        model: str | None = None,
+        provider: str | None = None,
+        request_id: str | None = None,
+        started_at: int | None = None,
+        first_token_at: int | None = None,
+        metadata: dict[str, Json] | None = None,
+        wait: float = WAIT,
+    ) -> list[str]:
         """Keeps a dialog that the application holds as a whole: stores what is new, and moves the head to its end.
 
         Where the dialog departs from what is stored it becomes a branch. The user's words without a reply are kept, and
-        the session moves past them when the reply is recorded. Gives the ids of the messages that were new.
+        the session moves past them when the reply is recorded. Gives the ids of the messages that were new. `reply` is
+        a provider's reply that ends the dialog, stored whole as by `Turn.add`; `request_id`, the times and `metadata`
+        are of it and its turn. Raises `FormatError` for a reply that no format knows, and `Busy`.
         """
         from bough.storage.record import draft_new, record
 
-        db, messages = self.store.db, [item.message if isinstance(item, Node) else item for item in dialog]
-        entries = self.store.prepare(messages, self.label, lazy=True)
-        digests = chain([entry.message for entry in entries])
-        draft_new(db, self.key, entries, digests)
-        details = TurnDetails(model, directory=self._directory)
-        return self.store.write(partial(record, db, self.key, entries, digests, details), wait)
+        own = ReplyDetails(model, provider, request_id, Usage(), started_at, first_token_at)
+        given = recording(self.store, dialog, reply, own, metadata, self.label, self._directory)
+        draft_new(self.store.db, self.key, given.entries, given.digests)
+        return self.store.write(partial(record, self.store.db, self.key, given), wait)
 
     def compact(
         self,
@@ -672,6 +690,25 @@ class Session:
         return details
 
 
+def recording(
+    store: Store, dialog: Iterable[Message | Node], reply: Json, own: ReplyDetails,
+    metadata: dict[str, Json] | None = None, label: str | None = None, directory: str | None = None,
+) -> Recording:  # fmt: skip
+    """A dialog, ready to be recorded, with a provider's reply if there is one. Raises `FormatError`."""
+    from bough.storage.record import Recording
+
+    messages = [item.message if isinstance(item, Node) else item for item in dialog]
+    around: dict[str, Json] = {}
+    if reply is not None:
+        said, found, around = read(reply, own.provider)
+        messages += said
+        own = own.completed_by(found)
+    entries = store.prepare(messages, label, lazy=True)
+    details = TurnDetails(own.model, own.provider, metadata={**around, **(metadata or {})}, directory=directory)
+    digests = chain([entry.message for entry in entries])
+    return Recording(entries, digests, details, own if reply is not None else None)
+
+
 @value
 class Opening:
     """How to open a turn, in one session or, if that is busy, in another."""
@@ -682,6 +719,8 @@ class Opening:
     resume: int | None
     """The number of the turn to continue, instead of a new one."""
     lease: float
+    after: int | Unset | None = UNSET
+    name: tuple[str, str] | None = None
 
     def open(self, session: Session, wait: float) -> Turn:
         """The open turn, once the session is free. Raises `Busy`."""
@@ -692,7 +731,7 @@ class Opening:
         else:
             (entry,) = session.store.prepare([self.message], session.label)
             given = entry, session._link(self.details), self.idempotency_key
-            work = partial(turns.open_turn, db, session.key, *given, owner, self.lease)
+            work = partial(turns.open_turn, db, session.key, *given, owner, self.lease, self.after, self.name)
         register(owner)
         try:
             return Turn(session, session.store.write(work, wait), self.lease)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from bough import codec
@@ -31,6 +32,7 @@ from bough.model import (
     TrashEntry,
     TurnInfo,
     Undoable,
+    Usage,
 )
 from bough.model.arguments import at_least, one_of
 from bough.model.branches import Comparison, Segment
@@ -41,7 +43,7 @@ from bough.model.search import Hits
 from bough.model.times import micros, span
 from bough.model.tree import Tree, grow
 from bough.model.values import replace
-from bough.session import Session
+from bough.session import WAIT, Session, recording
 from bough.storage import (
     branches,
     changes,
@@ -56,9 +58,11 @@ from bough.storage import (
     search_query,
     sessions,
     trash,
+    turns,
 )
 from bough.storage.changes import AfterCommit, Follower, Observed, report
 from bough.storage.messages import BeforeSave, Entry, Saved, admit, insert, prepare
+from bough.storage.replies import ReplyDetails
 
 if TYPE_CHECKING:
     from typing import Self
@@ -536,6 +540,68 @@ class Store:
         while rows := self.db.rows("external_page", *at, PAGE):
             yield from self._names(rows)
             at = rows[-1][:2]
+
+    def names(
+        self, kind: str, *, after: str | None = None, limit: int | None = None, descending: bool = False
+    ) -> list[ExternalName]:
+        """What others call messages and sessions in one kind of names, sorted; those after a name with `after`.
+
+        Raises `Invalid` for a negative `limit`.
+        """
+        at_least("limit", limit, 0)
+        end = AFTER_ALL * 4 if descending else ""
+        rows = self.db.rows(
+            "names_down" if descending else "names_up", kind, end if after is None else column(after),
+            EVERYTHING if limit is None else limit,
+        )  # fmt: skip
+        return list(self._names(rows))
+
+    def forget_name(self, kind: str, value: str) -> None:
+        """Forgets what others call a message or a session, which stays. A name that is unknown is not an error."""
+
+        def work(now: int) -> None:
+            named = lookup.external(self.db, kind, value)
+            if named is not None:
+                self.db.run("delete_external", kind, column(value))
+                changes.add(self.db, "named", now, named.session, named.message)
+
+        self.write(work)
+
+    def annotate_turn(self, id: str, metadata: dict[str, Json]) -> None:
+        """Adds to the metadata of a turn, by its id, whether it has ended or not; None removes a field.
+
+        Raises `NotFound`.
+        """
+        self.write(lambda now: turns.annotate(self.db, id, metadata, now))
+
+    def record(
+        self,
+        prefix: str,
+        dialog: Iterable[Message | Node],
+        *,
+        reply: Json = None,
+        model: str | None = None,
+        provider: str | None = None,
+        request_id: str | None = None,
+        started_at: int | None = None,
+        first_token_at: int | None = None,
+        metadata: dict[str, Json] | None = None,
+        external_name: tuple[str, str] | None = None,
+        wait: float = WAIT,
+    ) -> Session:
+        """Keeps a dialog whose session is not known: it is `{prefix}:{id of the first message}`, found or made.
+
+        Gives the session. `external_name` is what others call the last message, a kind and a value. Everything else is
+        as in `Session.record`. Raises `Invalid` for an empty dialog.
+        """
+        from bough.storage.record import draft_new, record_below, session_below
+
+        own = ReplyDetails(model, provider, request_id, Usage(), started_at, first_token_at)
+        given = recording(self, dialog, reply, own, metadata)
+        if not given.entries:
+            raise Invalid("An empty dialog has no first message; nothing was recorded.")
+        draft_new(self.db, session_below(self.db, prefix, given.digests) or "", given.entries, given.digests)
+        return Session(self, self.write(partial(record_below, self.db, prefix, given, external_name), wait))
 
     def _names(self, rows: list[Row]) -> Iterator[ExternalName]:
         found = [ExternalRow(*row) for row in rows]

@@ -598,6 +598,9 @@ UPDATE turns SET last = ?1, model = coalesce(?2, model), provider = coalesce(?3,
        instructions_digest = coalesce(?11, instructions_digest), metadata = ?12,
        first_token_at = coalesce(first_token_at, ?13) WHERE n = ?14
 
+-- name: set_turn_metadata
+UPDATE turns SET metadata = ? WHERE n = ?
+
 -- name: end_turn
 UPDATE turns SET status = ?, error = ?, finished_at = ? WHERE n = ?
 
@@ -945,6 +948,14 @@ SELECT {directory_columns} FROM directories WHERE path > ? ORDER BY path LIMIT ?
 
 -- name: external_page
 SELECT {external_columns} FROM external_ids WHERE kind > ?1 OR (kind = ?1 AND value > ?2) ORDER BY kind, value LIMIT ?3
+
+-- name: names_up
+SELECT {external_columns} FROM external_ids
+WHERE kind = ? AND value > ? AND (message IS NOT NULL OR session IS NOT NULL) ORDER BY value LIMIT ?
+
+-- name: names_down
+SELECT {external_columns} FROM external_ids
+WHERE kind = ? AND value < ? AND (message IS NOT NULL OR session IS NOT NULL) ORDER BY value DESC LIMIT ?
 
 -- name: trash_page
 SELECT id, n, deleted_at, reason, messages FROM trash WHERE id > ? ORDER BY id LIMIT ?

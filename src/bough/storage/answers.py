@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from bough.db import Database
 from bough.errors import Conflict, Refused
 from bough.model import Status, Usage, ids
-from bough.model.values import mutable, replace, value
+from bough.model.values import UNSET, mutable, replace, value
 from bough.storage import changes, leases, lookup, partial, replies, turns
 from bough.storage.leases import SessionState, check_owner
 from bough.storage.messages import Entry, Saved, taken
@@ -91,7 +91,7 @@ def open_question(
 ) -> Opened:
     """Opens the turn of a new question, and turns that answer it. Raises `Refused` for one that was answered."""
     own = TurnDetails(caller=each[0].caller, caller_call=each[0].caller_call, directory=each[0].directory)
-    turn = turns.open_turn(db, key, entry, own, idempotency_key, owner, lease, now)
+    turn = turns.open_turn(db, key, entry, own, idempotency_key, owner, lease, UNSET, None, now)
     if turn.repeated:
         raise Refused(f"Question {turn.id!r} was asked and answered under this idempotency key; nothing was added.")
     session = leases.session_state(db, key)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
+from bough.codec import column
 from bough.db import Database
 from bough.model import Message
 from bough.model.values import replace
-from bough.storage import changes, lookup
+from bough.storage import changes, lookup, replies, sessions
 from bough.storage.leases import SessionState, find_session_state, unleased
-from bough.storage.messages import Entry, insert
+from bough.storage.messages import Entry, ids_for, insert, taken
 from bough.storage.replies import ReplyDetails, reply_row
-from bough.storage.turns import IN_DIALOG, TurnDetails, advance, insert_turn, move_head, use
+from bough.storage.turns import IN_DIALOG, TurnDetails, advance, dialog_size, insert_turn, move_head, use
 
 SHORT = 16
 """Up to this many messages, encoding all of them is faster than finding the new ones."""
@@ -28,11 +30,44 @@ def draft_new(db: Database, key: str, entries: list[Entry], digests: list[bytes]
         entry.draft  # noqa: B018
 
 
-def record(db: Database, key: str, entries: list[Entry], digests: list[bytes], p: TurnDetails, now: int) -> list[str]:
-    """Store the new messages of a dialog, and move the session to its end; return the ids of the new messages.
+class Recording(NamedTuple):
+    """A complete dialog, ready to be recorded."""
 
-    `digests` are the digests of the messages of the dialog.
-    """
+    entries: list[Entry]
+    digests: list[bytes]
+    details: TurnDetails
+    """Of its last turn."""
+    reply: ReplyDetails | None
+    """Of its last message, if that is a provider's reply."""
+
+
+def session_below(db: Database, prefix: str, digests: list[bytes]) -> str | None:
+    """The key of the session `{prefix}:{id of the first message}` of a dialog; None if the message is not stored."""
+    (root,) = db.row("roots_by_digest", digests[0]) or (None,)
+    first = lookup.id_of(db, root)
+    return None if first is None else f"{prefix}:{first}"
+
+
+def record_below(db: Database, prefix: str, given: Recording, name: tuple[str, str] | None, now: int) -> str:
+    """Like `record`, in the session `{prefix}:{id of the first message}`, which is made if there is none; its key."""
+    key, first = session_below(db, prefix, given.digests), given.entries[0]
+    while key is None:
+        (wanted,) = ids_for([first])
+        if taken(db, [wanted]):
+            first.id = None
+        else:
+            key = f"{prefix}:{wanted}"
+    sessions.make_or_update(db, key, sessions.Description(model=given.details.model), now)
+    record(db, key, given, now)
+    if name is not None:
+        (*_, last) = _known_prefix(db, None, given.digests)
+        db.run("insert_external", name[0], column(name[1]), last, None)
+    return key
+
+
+def record(db: Database, key: str, given: Recording, now: int) -> list[str]:
+    """Store the new messages of a dialog, and move the session to its end; return the ids of the new messages."""
+    entries, digests, p, reply = given
     session = unleased(db, key, now, directory=p.directory)
     messages = [entry.message for entry in entries]
     known = _known_prefix(db, session.head, digests)
@@ -43,7 +78,8 @@ def record(db: Database, key: str, entries: list[Entry], digests: list[bytes], p
     anchor = known[-1] if known else None
     head = _last_reply(known, messages)
     saved: list[str] = []
-    for turn in _split(fresh):
+    earlier = TurnDetails(p.model, directory=p.directory)
+    for turn in (split := _split(fresh)):
         turn[0].parent, turn[0].after = anchor, None
         for before, entry in enumerate(turn[1:]):
             entry.after = before
@@ -55,10 +91,12 @@ def record(db: Database, key: str, entries: list[Entry], digests: list[bytes], p
             db.run("cut_turn", anchor, unfinished)
             db.run("end_turn", "complete" if complete else "interrupted", None, now, unfinished)
         else:
-            place = replace(session, head=turn[0].parent)
-            insert_turn(db, place, added.first, anchor, "complete" if complete else "interrupted", p, None, now, now)
+            place, told = replace(session, head=turn[0].parent), p if turn is split[-1] else earlier
+            insert_turn(db, place, added.first, anchor, "complete" if complete else "interrupted", told, None, now, now)
         if p.model is not None:
             _note_model(db, session.n, unfinished or added.first, added.first, turn, p.model, now)
+        if reply is not None and turn is split[-1]:
+            _attribute(db, session.n, unfinished or added.first, anchor, p, reply, now)
         head = anchor if complete else head
         saved += added.ids
     if head is not None and head != session.head:
@@ -76,6 +114,19 @@ def _note_model(db: Database, session: int, turn: int, first: int, entries: list
     """Stores which model gave the replies among new messages."""
     replies = (first + index for index, entry in enumerate(entries) if entry.message.role == "assistant")
     db.run_many("add_reply", [reply_row(n, turn, session, ReplyDetails(model), now) for n in replies])
+
+
+def _attribute(
+    db: Database, session: int, turn: int, last: int, p: TurnDetails, reply: ReplyDetails, now: int
+) -> None:  # fmt: skip
+    """Stores the details of the reply that ends a turn, with that turn."""
+    u = reply.usage
+    db.run(
+        "extend_turn", last, reply.model, reply.provider, reply.request_id, u.input_tokens, u.output_tokens,
+        u.cached_tokens, u.reasoning_tokens, u.cost, dialog_size(u), p.instructions_digest, p.kept_metadata,
+        reply.first_token_at, turn,
+    )  # fmt: skip
+    replies.add(db, last, turn, session, reply, now)
 
 
 def _known_prefix(db: Database, head: int | None, digests: list[bytes]) -> list[int]:

@@ -38,6 +38,14 @@ class ReplyDetails:
     started_at: int | None = None
     first_token_at: int | None = None
 
+    def completed_by(self, other: ReplyDetails) -> ReplyDetails:
+        """With what another one says where this one says nothing."""
+        return ReplyDetails(
+            either(self.model, other.model), either(self.provider, other.provider),
+            either(self.request_id, other.request_id), other.usage if self.usage == Usage() else self.usage,
+            self.started_at, self.first_token_at,
+        )  # fmt: skip
+
 
 UNKNOWN = ReplyDetails()
 

@@ -163,6 +163,8 @@ def open_turn(
     idempotency_key: str | None,
     owner: str,
     lease: float,
+    after: int | Unset | None,
+    name: tuple[str, str] | None,
     now: int,
 ) -> OpenTurn:
     """Stores the input of a turn, and gives the lease of the session to it."""
@@ -170,6 +172,7 @@ def open_turn(
     if idempotency_key is not None and (done := completed(db, session.n, idempotency_key)):
         check_repeated(db, done, [entry], done, idempotency_key)
         return load(db, done, session.n, owner, repeated=True)
+    check_head(session, after)
     entry.parent = session.head
     saved = insert(db, [entry], now, turn=0, point=session.insert_point)
     n, (id,) = saved.first, saved.ids
@@ -177,6 +180,8 @@ def open_turn(
     if details.usage != Usage():  # what was spent before the turn began
         spent = ReplyDetails(details.model, details.provider, usage=details.usage)
         replies.add(db, n, n, session.n, spent, now)
+    if name is not None:
+        db.run("insert_external", name[0], column(name[1]), n, None)
     leases.take(db, session.n, n, owner, now, lease)
     use(db, session, now, details.directory)
     changes.add(db, "opened", now, session.n, n)
@@ -270,6 +275,19 @@ def finish(db: Database, turn: OpenTurn, status: Status, error: str | None, now:
     db.run("drop_lease", turn.session)
     changes.add(db, "ended", now, turn.session, turn.n)
     return Ending(status, error, last, turn.n)
+
+
+def annotate(db: Database, id: str, metadata: Mapping[str, Json], now: int) -> None:
+    """Adds to the metadata of a turn, open or not; None removes a field. Raises `NotFound`."""
+    n = lookup.number(db, id)
+    row = db.row("turn", n)
+    if row is None:
+        raise NotFound(f"No turn begins at message {id!r}.")
+    info = turn_info(row)
+    kept = {key: one for key, one in {**(info.metadata or {}), **metadata}.items() if one is not None}
+    db.run("set_turn_metadata", json_text(kept) if kept else None, n)
+    owner = lookup.session_number(db, info.session) if info.session is not None else None
+    changes.add(db, "updated", now, owner, n)
 
 
 def end_row(db: Database, turn: int, status: Status, error: str | None, now: int) -> None:

@@ -1185,6 +1185,9 @@ SET last = $2, model = coalesce($3, model), provider = coalesce($4, provider), r
     first_token_at = coalesce(first_token_at, $14)
 WHERE turns.namespace = $1 AND (n = $15)
 
+-- name: set_turn_metadata
+UPDATE bough.turns AS turns SET metadata = $2 WHERE turns.namespace = $1 AND (n = $3)
+
 -- name: end_turn
 UPDATE bough.turns AS turns SET status = $2, error = $3, finished_at = $4 WHERE turns.namespace = $1 AND (n = $5)
 
@@ -1819,6 +1822,18 @@ SELECT kind, value, message, session
 FROM (SELECT * FROM bough.external_ids WHERE namespace = $1) external_ids
 WHERE kind > $2 OR (kind = $2 AND value > $3)
 ORDER BY kind, value LIMIT $4
+
+-- name: names_up
+SELECT kind, value, message, session
+FROM (SELECT * FROM bough.external_ids WHERE namespace = $1) external_ids
+WHERE kind = $2 AND value > $3 AND (message IS NOT NULL OR session IS NOT NULL)
+ORDER BY value LIMIT $4
+
+-- name: names_down
+SELECT kind, value, message, session
+FROM (SELECT * FROM bough.external_ids WHERE namespace = $1) external_ids
+WHERE kind = $2 AND value < $3 AND (message IS NOT NULL OR session IS NOT NULL)
+ORDER BY value DESC LIMIT $4
 
 -- name: trash_page
 SELECT id, n, deleted_at, reason, messages
