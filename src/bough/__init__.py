@@ -16,7 +16,7 @@ _MODULE_OF = {
         "model.messages": "Message Save assistant system tool_result user",
         "model.nodes": "Change Document Finding Headline Hit Node Pin SessionInfo Size TrashEntry TurnInfo Undoable",
         "model.previews": "SessionPreview",
-        "model.search": "Hits IndexStatus Query Term",
+        "model.search": "Facet Facets Hits IndexStatus Query Term",
         "model.search_query": "parse_query",
         "model.tree": "Tree",
         "model.turns": "SaveTurn",

@@ -164,6 +164,12 @@ from bough.model.previews import (
     SessionPreview as SessionPreview,
 )
 from bough.model.search import (
+    Facet as Facet,
+)
+from bough.model.search import (
+    Facets as Facets,
+)
+from bough.model.search import (
     Hits as Hits,
 )
 from bough.model.search import (

@@ -193,6 +193,7 @@ class AsyncStore(_Facade):
     annotate_turn = hop(Store.annotate_turn)
     bring_in = hop(Store.bring_in)
     search = hop(Store.search)
+    facets = hop(Store.facets)
     index = hop(Store.index)
     index_status = hop(Store.index_status)
     trash = hop(Store.trash)

@@ -39,7 +39,7 @@ from bough.model.branches import Comparison, Segment
 from bough.model.ids import AFTER_ALL, check_id, names
 from bough.model.keys import parse_key
 from bough.model.nodes import STATUSES
-from bough.model.search import Hits
+from bough.model.search import Facets, Hits
 from bough.model.times import micros, span
 from bough.model.tree import Tree, grow
 from bough.model.values import replace
@@ -47,6 +47,7 @@ from bough.session import WAIT, Session, recording
 from bough.storage import (
     branches,
     changes,
+    facets,
     journal,
     leases,
     lookup,
@@ -680,6 +681,20 @@ class Store:
             hits = search.hits(self.db, page.numbers, query.wanted, query.session, paths, self.load)
             waiting = search.waiting(self.db) if query.needs_index else 0
         return Hits(hits, str(page.next) if page.next else None, page.by_beginning, waiting, query.notes)
+
+    def facets(self, words: str | Query = "", *, most: int = 50_000) -> Facets:
+        """How often each role, channel, directory, model, tool, label and status is among what a search finds.
+
+        For one with filters, pass a `Query`; without words and filters all messages count. The newest `most` messages
+        are counted, and `is_complete` says whether these are all. Raises as `search` does.
+        """
+        at_least("most", most, 1)
+        query = search_query.asked(words, {}, syntax=False)
+        lookup.check_session(self.db, query.session)
+        if query.needs_index:
+            self.index()
+        with self.db.reading():
+            return facets.facets(self.db, query, most)
 
     def index_status(self) -> IndexStatus:
         """How far the search index is: what `search(index=False)` searches."""

@@ -217,3 +217,36 @@ def test_a_query_of_an_empty_store_finds_nothing(store: Store) -> None:
     assert store.search(Query(role="user")) == []
     assert store.search(Query(role="user")).next is None
     assert store.index_status().share == 1
+
+
+def test_facets_count_what_each_filter_would_find(filled: Store) -> None:
+    facets = filled.facets()
+    assert (facets.messages, facets.is_complete) == (9, True)
+    counts = {"role": facets.role, "channel": facets.channel, "model": facets.model, "tool": facets.tool}
+    for name, found in {**counts, "status": facets.status, "has": facets.has}.items():
+        assert found
+        for facet in found:
+            assert facet.messages == len(listed(filled, **{name: facet.name}, limit=100)), (name, facet)
+    assert [(facet.name, facet.messages, facet.sessions) for facet in facets.directory] == [
+        ("/home/me/garden", 6, 1),
+        ("/home/me/gardening/beds", 3, 1),
+    ]
+    assert [facet.name for facet in facets.has] == ["error", "file", "image", "tool"]
+
+
+def test_facets_are_those_of_what_the_query_finds(filled: Store) -> None:
+    (first, *_) = filled.search("tall")
+    filled.label(first.node.id, "topic")
+    facets = filled.facets("tall")
+    assert [(facet.name, facet.messages) for facet in facets.label] == [("topic", 1)]
+    assert [facet.name for facet in facets.model] == ["claude-opus-4"]
+    assert [facet.name for facet in filled.facets(parse_query("model:gpt-5")).role] == ["assistant"]
+    assert filled.facets("nowhere").messages == 0
+
+
+def test_facets_of_the_newest_messages_say_that_they_are_not_all(filled: Store) -> None:
+    facets = filled.facets(most=3)
+    assert (facets.messages, facets.is_complete) == (3, False)
+    assert [facet.name for facet in facets.channel] == ["telegram"]
+    with pytest.raises(Invalid):
+        filled.facets(most=0)

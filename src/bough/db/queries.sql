@@ -997,6 +997,46 @@ SELECT m.n FROM messages m WHERE m.n >= ?1 AND m.n < ?2 AND {search_filters} ORD
 SELECT m.n FROM messages m WHERE m.label = ?6 AND m.n >= ?1 AND m.n < ?2 AND {search_filters}
 ORDER BY m.n DESC LIMIT ?3 OFFSET ?4
 
+-- name: facets
+-- The values of the filters of a search among these messages: the filter, the value, how many messages and sessions.
+WITH found (n, role, label, modality, type, error, name, model, status, session, channel, directory) AS (
+    SELECT m.n, m.role, m.label, m.modality, m.type, m.error, m.name,
+           CASE WHEN m.role = 'assistant' THEN coalesce(r.model, t.model) END, t.status, t.session, s.channel, s.directory
+    FROM json_each(?1) wanted CROSS JOIN messages m ON m.n = wanted.value
+    LEFT JOIN turns t ON t.n = m.turn LEFT JOIN replies r ON r.message = m.n LEFT JOIN sessions s ON s.n = t.session
+), parts (n, session, type, modality, name) AS (
+    SELECT n, session, type, modality, name FROM found
+    UNION ALL
+    SELECT f.n, f.session, b.type, b.modality, b.name FROM found f CROSS JOIN blocks b ON b.message = f.n
+)
+SELECT 'role', role, count(*), count(DISTINCT session) FROM found GROUP BY role
+UNION ALL
+SELECT 'channel', channel, count(*), count(DISTINCT session) FROM found GROUP BY channel
+UNION ALL
+SELECT 'directory', directory, count(*), count(DISTINCT session) FROM found GROUP BY directory
+UNION ALL
+SELECT 'status', status, count(*), count(DISTINCT session) FROM found GROUP BY status
+UNION ALL
+SELECT 'label', label, count(*), count(DISTINCT session) FROM found WHERE label IS NOT NULL GROUP BY label
+UNION ALL
+SELECT 'model', model, count(*), count(DISTINCT session) FROM found WHERE role = 'assistant' GROUP BY model
+UNION ALL
+SELECT 'tool', name, count(DISTINCT n), count(DISTINCT session) FROM parts
+WHERE type LIKE 'tool%' AND name IS NOT NULL GROUP BY name
+UNION ALL
+SELECT 'has', 'image', count(DISTINCT n), count(DISTINCT session) FROM parts WHERE modality = 'image' HAVING count(*) > 0
+UNION ALL
+SELECT 'has', 'file', count(DISTINCT n), count(DISTINCT session) FROM parts WHERE modality IS NOT NULL HAVING count(*) > 0
+UNION ALL
+SELECT 'has', 'tool', count(DISTINCT n), count(DISTINCT session) FROM parts WHERE type = 'tool_call' HAVING count(*) > 0
+UNION ALL
+SELECT 'has', 'error', count(DISTINCT n), count(DISTINCT session) FROM (
+    SELECT n, session FROM found WHERE error = 1 UNION ALL SELECT n, session FROM parts WHERE type = 'tool_error') failed
+HAVING count(*) > 0
+UNION ALL
+SELECT 'has', 'branch', count(*), count(DISTINCT session) FROM found
+WHERE (SELECT count(*) FROM (SELECT found.n AS n) p CROSS JOIN messages c ON {is_child}) > 1 HAVING count(*) > 0
+
 -- name: directories_of_sessions
 SELECT DISTINCT directory FROM sessions WHERE directory IS NOT NULL
 

@@ -123,3 +123,34 @@ class IndexStatus:
     def searched(self) -> datetime | None:
         """`searched_at` as a datetime in UTC."""
         return moment(self.searched_at)
+
+
+@value
+class Facet:
+    """How often one value of a filter occurs among the messages that a search finds."""
+
+    name: str | None
+    """The value to filter by; None for messages without one."""
+    messages: int
+    sessions: int
+    """The number of sessions whose turns added these messages."""
+
+
+@value
+class Facets:
+    """The values of the filters of `Query` among what it finds, each list with the most frequent first."""
+
+    messages: int
+    """The number of messages that were counted: the newest ones that the query finds."""
+    is_complete: bool
+    """Whether these are all that it finds."""
+    role: tuple[Facet, ...] = ()
+    channel: tuple[Facet, ...] = ()
+    directory: tuple[Facet, ...] = ()
+    model: tuple[Facet, ...] = ()
+    """Of the replies."""
+    tool: tuple[Facet, ...] = ()
+    """Of calls and their results."""
+    label: tuple[Facet, ...] = ()
+    status: tuple[Facet, ...] = ()
+    has: tuple[Facet, ...] = ()

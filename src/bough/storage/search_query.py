@@ -74,9 +74,11 @@ def asked(words: str | Query, filters: Mapping[str, Any], syntax: bool) -> Query
     return replace(query, **{name: given for name, given in filters.items() if given is not None})
 
 
-def page(db: Database, query: Query, cursor: Cursor, limit: int, offset: int) -> Page:
-    """The next page of what a query finds."""
-    if replace(query, notes=()) == Query():
+def page(
+    db: Database, query: Query, cursor: Cursor, limit: int, offset: int, *, everything: bool = False
+) -> Page:  # fmt: skip
+    """The next page of what a query finds. An empty one finds nothing, or `everything`."""
+    if not everything and replace(query, notes=()) == Query():
         return Page([], None)
     filters = _filters(db, query)
     if query.fts is None and all(term.excluded for term in query.terms):

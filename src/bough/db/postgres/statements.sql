@@ -1966,6 +1966,91 @@ WHERE m.label = $7 AND m.n >= $2 AND m.n < $3 AND (m.role = $6 OR $6 IS NULL) AN
     IS NULL)))
 ORDER BY m.n DESC LIMIT $4 OFFSET $5
 
+-- name: facets
+WITH found (n, role, label, modality, type, error, name, model, status, session, channel, directory) AS (
+    SELECT m.n, m.role, m.label, m.modality, m.type, m.error, m.name, CASE WHEN m.role = 'assistant' THEN
+        coalesce(r.model, t.model) END, t.status, t.session, s.channel, s.directory
+    FROM unnest(CAST($2 AS bigint[])) wanted (value)
+    JOIN LATERAL (
+        SELECT * FROM bough.messages m WHERE m.namespace = $1 AND m.n = wanted.value OFFSET 0
+    ) m ON true
+    LEFT JOIN LATERAL (
+        SELECT * FROM bough.turns t WHERE t.namespace = $1 AND t.n = m.turn OFFSET 0
+    ) t ON true
+    LEFT JOIN LATERAL (
+        SELECT * FROM bough.replies r WHERE r.namespace = $1 AND r.message = m.n OFFSET 0
+    ) r ON true
+    LEFT JOIN LATERAL (
+        SELECT * FROM bough.sessions s WHERE s.namespace = $1 AND s.n = t.session OFFSET 0
+    ) s ON true
+), parts (n, session, type, modality, name) AS (
+    SELECT n, session, type, modality, name
+    FROM found
+    UNION ALL
+    SELECT f.n, f.session, b.type, b.modality, b.name
+    FROM found f
+    JOIN LATERAL (
+        SELECT * FROM bough.blocks b WHERE b.namespace = $1 AND b.message = f.n OFFSET 0
+    ) b ON true
+)
+SELECT 'role', role, count(*), count(DISTINCT session)
+FROM found
+GROUP BY role
+UNION ALL
+SELECT 'channel', channel, count(*), count(DISTINCT session)
+FROM found
+GROUP BY channel
+UNION ALL
+SELECT 'directory', directory, count(*), count(DISTINCT session)
+FROM found
+GROUP BY directory
+UNION ALL
+SELECT 'status', status, count(*), count(DISTINCT session)
+FROM found
+GROUP BY status
+UNION ALL
+SELECT 'label', label, count(*), count(DISTINCT session)
+FROM found
+WHERE label IS NOT NULL
+GROUP BY label
+UNION ALL
+SELECT 'model', model, count(*), count(DISTINCT session)
+FROM found
+WHERE role = 'assistant'
+GROUP BY model
+UNION ALL
+SELECT 'tool', name, count(DISTINCT n), count(DISTINCT session)
+FROM parts
+WHERE type LIKE 'tool%' AND name IS NOT NULL
+GROUP BY name
+UNION ALL
+SELECT 'has', 'image', count(DISTINCT n), count(DISTINCT session)
+FROM parts
+WHERE modality = 'image' HAVING count(*) > 0
+UNION ALL
+SELECT 'has', 'file', count(DISTINCT n), count(DISTINCT session)
+FROM parts
+WHERE modality IS NOT NULL HAVING count(*) > 0
+UNION ALL
+SELECT 'has', 'tool', count(DISTINCT n), count(DISTINCT session)
+FROM parts
+WHERE type = 'tool_call' HAVING count(*) > 0
+UNION ALL
+SELECT 'has', 'error', count(DISTINCT n), count(DISTINCT session)
+FROM (
+    SELECT n, session FROM found WHERE error = 1 UNION ALL SELECT n, session FROM parts WHERE type = 'tool_error'
+) failed HAVING count(*) > 0
+UNION ALL
+SELECT 'has', 'branch', count(*), count(DISTINCT session)
+FROM found
+WHERE (
+    SELECT count(*)
+    FROM (SELECT found.n AS n) p
+    JOIN LATERAL (
+        SELECT * FROM bough.messages c WHERE c.namespace = $1 AND c.parent = p.n OFFSET 0
+    ) c ON true
+) > 1 HAVING count(*) > 0
+
 -- name: directories_of_sessions
 SELECT DISTINCT directory FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE directory IS NOT NULL
 
