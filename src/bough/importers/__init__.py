@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bough.errors import ImporterError
+from bough.importers.directories import Found, split, walk
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from bough.importers.types import Importer
 
 _MODULES = {
@@ -28,9 +29,13 @@ _MODULES = {
     "gptme": "gptme",
     "goose": "goose",
     "opencode": "opencode",
-    "openai-chat": "openai_chat",
+    "chats": "chats",
 }
 """Each module has an `IMPORTER`. The first that recognises a path reads it, so the most specific come first."""
+
+
+_ALIASES = {"openai-chat": "chats"}
+"""Former names of importers."""
 
 
 def names() -> tuple[str, ...]:
@@ -40,6 +45,7 @@ def names() -> tuple[str, ...]:
 
 def get(name: str) -> Importer:
     """An importer by its name. Raises `ImporterError` for a name that is not one of `names()`."""
+    name = _ALIASES.get(name, name)
     if name not in _MODULES:
         raise ImporterError(f"There is no importer {name!r}; there are {', '.join(_MODULES)}.")
     found: Importer = import_module(f"{__name__}.{_MODULES[name]}").IMPORTER
@@ -82,27 +88,24 @@ def check_readable(path: Path) -> None:
             tables.names  # noqa: B018 - the first read
 
 
-def find(path: Path) -> list[tuple[Importer, Path]]:
-    """The path with its importer; for a directory that none recognises, its entries. Raises `ImporterError`."""
-    try:
-        return [(detect(path), path)]
-    except ImporterError:
-        if not path.is_dir():
-            raise
-        inside = [(importer, child) for child in sorted(path.iterdir()) if (importer := _importer_for(child))]
-        if not inside:
-            raise
-        return inside
+def find(path: Path, known: Callable[[str], str | None] = lambda _: None) -> list[Found]:
+    """What to read at a path: the file, or what each importer reads of a directory. Raises `ImporterError`.
+
+    `known` is the name of the importer that has read a file before, if the file is unchanged.
+    """
+    if not path.is_dir():
+        return [Found(detect(path), path)]
+    importers = [get(name) for name in _MODULES]
+    own = [importer for importer in importers if path in importer.default_paths()]
+    return [Found(own[0], path)] if own else split(path, importers, known) or [Found(detect(path), path)]
 
 
-def refused(path: Path, found: list[tuple[Importer, Path]]) -> list[ImporterError]:
-    """Errors for the damaged and unsafe entries of a directory whose other entries were found."""
-    inside = {child for _, child in found if child.parent == path}
-    return (
-        [error for child in sorted(path.iterdir()) if child not in inside and (error := _unreadable(child))]
-        if inside
-        else []
-    )
+def refused(path: Path, found: Sequence[Found]) -> list[ImporterError]:
+    """Errors for the damaged and unsafe files of a directory whose other files were found."""
+    read = {one.path for one in found}
+    if path in read or not path.is_dir():
+        return []
+    return [error for file in map(Path, walk(path)) if file not in read and (error := _unreadable(file))]
 
 
 def _unreadable(path: Path) -> ImporterError | None:
@@ -113,14 +116,7 @@ def _unreadable(path: Path) -> ImporterError | None:
     return None
 
 
-def _importer_for(path: Path) -> Importer | None:
-    try:
-        return detect(path)
-    except ImporterError:
-        return None
-
-
-def default_paths() -> list[tuple[Importer, Path]]:
+def default_paths() -> list[Found]:
     """The paths with importable files on this machine."""
     importers = map(get, _MODULES)
-    return [(importer, path) for importer in importers for path in importer.default_paths()]
+    return [Found(importer, path) for importer in importers for path in importer.default_paths()]

@@ -17,6 +17,7 @@ import bough
 from bough.cli.commands.import_run import ImportRun
 from bough.cli.exits import STATUSES
 from bough.importers import detect
+from bough.importers.directories import Found
 from tests.cli.bough_process import Shell
 from tests.importers.sample import Sample
 from tests.importers.samples import SAMPLES
@@ -36,7 +37,7 @@ def chats(tmp_path: Path) -> Path:
 def test_imported_and_skipped_conversations_are_counted(sh: Shell, chats: Path) -> None:
     done = sh("import", "chats.jsonl")
     assert done.status == 0
-    assert done.out == "OpenAI-style chats: 2 conversations (2 new), added 4 messages, skipped 1  chats.jsonl\n"
+    assert done.out == "Chat files and datasets: 2 conversations (2 new), added 4 messages, skipped 1  chats.jsonl\n"
     assert "skipped chats.jsonl:2: " in done.err
     with bough.connect(sh.db) as store:
         assert len(store.sessions()) == 2
@@ -70,7 +71,7 @@ def test_a_dry_run_writes_nothing(sh: Shell, chats: Path) -> None:
 def test_the_result_is_json_when_asked(sh: Shell, chats: Path) -> None:
     (one,) = json.loads(sh("import", "--json", "chats.jsonl").out)
     assert (one["source"], one["conversations"], one["new"], one["messages"]) == (
-        "openai-chat", 2, 2, {"added": 4, "known": 0},
+        "chats", 2, 2, {"added": 4, "known": 0},
     )  # fmt: skip
     assert one["skipped"][0]["place"] == "chats.jsonl:2"
 
@@ -91,6 +92,23 @@ def test_nothing_found_is_an_error(sh: Shell, tmp_path: Path) -> None:
     assert sh("import", "missing.json").status == STATUSES["import"]
     assert "looks like none" in sh("import", "empty.jsonl").err
     assert "There is no importer 'x'" in sh("import", "--from", "x", "empty.jsonl").err
+
+
+def test_an_empty_path_is_not_the_current_directory(sh: Shell, chats: Path) -> None:
+    done = sh("import", "")
+    assert (done.status, done.out) == (STATUSES["import"], "")
+    assert "empty path" in done.err
+
+
+def test_a_directory_with_files_of_several_programs_is_reported_by_program(sh: Shell, tmp_path: Path) -> None:
+    (tmp_path / "all").mkdir()
+    for source in ("claude-code", "chatgpt", "chats", "codex"):
+        one = next(sample for sample in SAMPLES if sample.source == source)
+        (tmp_path / "all" / source).mkdir()
+        one.make(tmp_path / "all" / source)
+    results = json.loads(sh("import", "--json", "all").out)
+    assert {one["source"] for one in results if one["conversations"]} == {"claude-code", "chatgpt", "chats", "codex"}
+    assert not any(skipped["place"].endswith("chats.json") for one in results for skipped in one["skipped"])
 
 
 def test_one_bad_path_does_not_keep_the_others_out(sh: Shell, chats: Path) -> None:
@@ -155,7 +173,7 @@ def test_appended_conversations_of_a_watched_file_are_imported(sh: Shell, chats:
 def test_a_dry_run_counts_what_an_import_adds(sample: Sample, tmp_path: Path) -> None:
     path = sample.make(tmp_path)
     with bough.connect(":memory:") as store:
-        expected = ImportRun(store, dry_run=True).read(detect(path), path, lambda *_: None)
+        expected = ImportRun(store, dry_run=True).read(Found(detect(path), path), lambda *_: None)
         assert next(store.list_messages(), None) is None
-        counts = ImportRun(store).read(detect(path), path, lambda *_: None)
+        counts = ImportRun(store).read(Found(detect(path), path), lambda *_: None)
     assert expected.added == counts.added == sample.messages

@@ -19,7 +19,7 @@ from bough.errors import BoughError, ImporterError
 
 if TYPE_CHECKING:
     from bough.cli.commands.import_run import ImportCounts
-    from bough.importers.types import Importer
+    from bough.importers.directories import Found
 
 MAX_SKIPPED = 10
 """Skipped items that are listed per path."""
@@ -48,16 +48,18 @@ def command(
     if not paths:
         list_sources(as_json)
         return
+    if "" in paths:
+        raise ImporterError("An empty path names no file; nothing was imported. The current directory is `.`.")
     from bough.cli.commands.import_run import ImportRun, watch_files
 
     with spooled(paths) as given, locator.existing(missing_ok=True) if dry_run else locator.store() as store:
         found, failed = resolve(given, source)
         run = ImportRun(store, dry_run=dry_run, again=again)
         results = []
-        for importer, path in found:
+        for one in found:
             try:
-                with progress(path) as update:
-                    results.append(run.read(importer, path, update))
+                with progress(one.path) as update:
+                    results.append(run.read(one, update))
             except BoughError as error:
                 failed.append(error)
                 results += run.unfinished
@@ -68,15 +70,16 @@ def command(
     finish(results, failed)
 
 
-def resolve(paths: list[Path], source: str | None) -> tuple[list[tuple[Importer, Path]], list[BoughError]]:
+def resolve(paths: list[Path], source: str | None) -> tuple[list[Found], list[BoughError]]:
     """The importer of each path, and an error for each path without one."""
     from bough import importers
+    from bough.importers.directories import Found
 
-    found: list[tuple[Importer, Path]] = []
+    found: list[Found] = []
     failed: list[BoughError] = []
     for path in paths:
         try:
-            here = [(importers.get(source), path)] if source else importers.find(path)
+            here = [Found(importers.get(source), path)] if source else importers.find(path)
             found += here
             failed += importers.refused(path, here)
         except ImporterError as error:
@@ -125,13 +128,13 @@ def list_sources(as_json: bool) -> None:
 
     found = default_paths()
     if as_json:
-        rows = [{"source": importer.name, "title": importer.title, "path": str(path)} for importer, path in found]
+        rows = [{"source": one.importer.name, "title": one.importer.title, "path": str(one.path)} for one in found]
         console.print_json(rows)
         return
     if not found:
         console.note("No conversations of other programs were found.")
-    for importer, path in found:
-        click.echo(f"{importer.title}: bough import {one_line(quote(str(path)))}")
+    for one in found:
+        click.echo(f"{one.importer.title}: bough import {one_line(quote(str(one.path)))}")
     console.note(f"To import any file, directory or zip: bough import PATH. Sources: {', '.join(names())}.")
 
 

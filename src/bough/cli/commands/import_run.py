@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 from bough.cli.output import console
 from bough.codec.digest import digest
 from bough.errors import BoughError, ImporterError, Invalid
+from bough.importers.common.files import without_files
 from bough.ingest.matching import SECOND
 from bough.model.imported import Archive, Conversation, ImportedMessage, ImportResult, Skipped
 from bough.model.values import mutable, replace
 
 if TYPE_CHECKING:
+    from bough.importers.directories import Found
     from bough.importers.types import Importer
     from bough.store import Store
 
@@ -92,19 +94,21 @@ class ImportRun:
         """The counts of the path that failed last."""
         self._seen: dict[str, SeenMessages] = {}
 
-    def read(self, importer: Importer, path: Path, update: Callable[[int, int], None]) -> ImportCounts:
+    def read(self, found: Found, update: Callable[[int, int], None]) -> ImportCounts:
         """Import a path. Raises `ImporterError`, with the counts up to it in `unfinished`."""
+        importer, path, excluded = found
         counts = ImportCounts(
             importer.name, importer.title, path, dict.fromkeys(("new", "grown", "known", "deleted"), 0), []
         )
         self.unfinished = [counts]
-        for item in importer.read(path):
-            if isinstance(item, Skipped):
-                counts.skipped.append(item)
-                continue
-            item = self._without_seen(item) if self.dry_run else item
-            counts.add(self.store.bring_in(item, again=self.again, dry_run=self.dry_run))
-            update(counts.conversations, counts.added + counts.known)
+        with without_files(excluded):
+            for item in importer.read(path):
+                if isinstance(item, Skipped):
+                    counts.skipped.append(item)
+                    continue
+                item = self._without_seen(item) if self.dry_run else item
+                counts.add(self.store.bring_in(item, again=self.again, dry_run=self.dry_run))
+                update(counts.conversations, counts.added + counts.known)
         self.unfinished = []
         return counts
 
@@ -117,19 +121,20 @@ class ImportRun:
         return replace(conversation, items=items)
 
 
-def watch_files(run: ImportRun, found: list[tuple[Importer, Path]], report: Callable[[ImportCounts], None]) -> None:
+def watch_files(run: ImportRun, found: list[Found], report: Callable[[ImportCounts], None]) -> None:
     """Poll files and import those that have changed, until Ctrl+C."""
-    seen = {path: file_states(path) for _, path in found}
+    seen = {one.path: file_states(one.path) for one in found}
     console.note("Watching. Ctrl+C stops; everything imported is kept.")
     with suppress(KeyboardInterrupt):
         while True:
             time.sleep(POLL_INTERVAL)
-            for importer, path in found:
-                now = file_states(path)
-                changed = [file for file, state in now.items() if seen[path].get(file) != state]
-                seen[path] = now
-                for part in changed_parts(importer, path, changed):
-                    _import_again(run, importer, part, report)
+            for one in found:
+                now = file_states(one.path)
+                changed = [file for file, state in now.items() if seen[one.path].get(file) != state]
+                changed = [file for file in changed if str(file) not in one.excluded]
+                seen[one.path] = now
+                for part in changed_parts(one.importer, one.path, changed):
+                    _import_again(run, one._replace(path=part), report)
 
 
 def changed_parts(importer: Importer, path: Path, changed: list[Path]) -> list[Path]:
@@ -139,9 +144,9 @@ def changed_parts(importer: Importer, path: Path, changed: list[Path]) -> list[P
     return [path]
 
 
-def _import_again(run: ImportRun, importer: Importer, part: Path, report: Callable[[ImportCounts], None]) -> None:
+def _import_again(run: ImportRun, part: Found, report: Callable[[ImportCounts], None]) -> None:
     try:
-        counts = run.read(importer, part, lambda *_: None)
+        counts = run.read(part, lambda *_: None)
     except ImporterError as error:  # the file is being written; the next check finds it changed
         console.note(f"bough: {error}")
     else:

@@ -7,7 +7,7 @@ import os
 import stat
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path, PurePosixPath
@@ -35,6 +35,19 @@ def count_bytes(count: Callable[[int], None]) -> Iterator[None]:
         yield
     finally:
         _COUNTER.reset(before)
+
+
+_EXCLUDED: ContextVar[Collection[str]] = ContextVar("excluded", default=frozenset())
+
+
+@contextmanager
+def without_files(excluded: Collection[str]) -> Iterator[None]:
+    """Leaves files out of directories: those that other importers read."""
+    before = _EXCLUDED.set(excluded)
+    try:
+        yield
+    finally:
+        _EXCLUDED.reset(before)
 
 
 class Files(Protocol):
@@ -117,11 +130,11 @@ class Folder:
 
     def _walk(self) -> Iterator[str]:
         """Regular files only: a link may lead outside, and a pipe never ends."""
-        found = 0
+        found, excluded = 0, _EXCLUDED.get()
         for directory, _, files in os.walk(self._path, followlinks=False):
             for file in files:
                 path = Path(directory, file)
-                if stat.S_ISREG(path.lstat().st_mode):
+                if str(path) not in excluded and stat.S_ISREG(path.lstat().st_mode):
                     found += 1
                     if found > MOST_FILES:
                         raise ImporterError(f"{str(self._path)!r} has more than {MOST_FILES} files; name a part of it.")

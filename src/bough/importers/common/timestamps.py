@@ -8,6 +8,8 @@ from bough.model import Json
 
 LATEST = 253_402_300_799 * 1_000_000
 """The end of the year 9999."""
+MOST_SECONDS = 20_000_000_000
+"""A larger number is in milliseconds: as seconds it would be later than the year 2600."""
 
 
 def from_iso(text: Json) -> int | None:
@@ -31,6 +33,14 @@ def from_seconds(number: Json) -> int | None:
 def from_milliseconds(number: Json) -> int | None:
     """Milliseconds since 1970."""
     return _within(number, 1_000)
+
+
+def from_any(time: Json) -> int | None:
+    """A time as text, or a number of seconds or milliseconds, told apart by its size."""
+    if isinstance(time, str):
+        return from_iso(time)
+    is_large = isinstance(time, (int, float)) and time > MOST_SECONDS
+    return from_milliseconds(time) if is_large else from_seconds(time)
 
 
 def _within(number: Json, scale: int) -> int | None:

@@ -40,32 +40,32 @@ EDGES = {"What is a bough?": None, "A main branch of a tree.": ""}
 
 SAMPLES = [
     Sample(
-        "openai-chat", "one object",
+        "chats", "one object",
         file("chat.json", json.dumps({"model": "m", "messages": CHAT}, indent=1)), 1, 4, edges=EDGES,
         grow=lambda path: path.write_text(json.dumps({"model": "m", "messages": CHAT + MORE}, indent=1)), grown=2,
     ),
-    Sample("openai-chat", "a list of messages", file("messages.json", json.dumps(CHAT)), 1, 4, edges=EDGES),
+    Sample("chats", "a list of messages", file("messages.json", json.dumps(CHAT)), 1, 4, edges=EDGES),
     Sample(
-        "openai-chat", "a list of conversations",
+        "chats", "a list of conversations",
         file("chats.json", json.dumps([{"messages": CHAT}, {"messages": OTHER}])), 2, 6, edges=EDGES,
         tear=chop,
     ),
     Sample(
-        "openai-chat", "one conversation a line, some of them no conversation",
+        "chats", "one conversation a line, some of them no conversation",
         file("chats.jsonl", jsonl({"messages": CHAT}, {"no": "messages"}) + "{torn\n" + jsonl({"messages": OTHER})),
         2, 6, skipped=(":2", ":3"), edges={**EDGES, "hello": "hi"},
         grow=append(jsonl({"messages": CHAT + MORE})), grown=2, tear=chop,
     ),
     Sample(
-        "openai-chat", "a log in which every request repeats the dialog so far",
+        "chats", "a log in which every request repeats the dialog so far",
         file("log.jsonl", jsonl({"messages": CHAT}, {"messages": CHAT + MORE})), 1, 6, edges=EDGES,
     ),
     Sample(
-        "openai-chat", "UTF-16 with a byte order mark",
+        "chats", "UTF-16 with a byte order mark",
         file("chat.jsonl", jsonl({"messages": CHAT}).encode("utf-16")), 1, 4, edges=EDGES,
     ),
     Sample(
-        "openai-chat", "UTF-8 with a byte order mark",
+        "chats", "UTF-8 with a byte order mark",
         file("chat.jsonl", b"\xef\xbb\xbf" + jsonl({"messages": CHAT}).encode()), 1, 4, edges=EDGES,
     ),
 ]  # fmt: skip
