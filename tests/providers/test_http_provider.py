@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import cycle
@@ -15,6 +16,7 @@ from bough import Usage, formats, providers, user
 from bough.errors import ProviderError
 from bough.model import ToolCall
 from bough.providers import connection
+from bough.providers.http_provider import HttpAnswer
 from bough.providers.types import Piece, Provider, Tool
 
 from .servers import Server, drip, drop, hold, serving, status, stream, torn
@@ -24,6 +26,11 @@ KEY = "sk-test-0123456789abcdef"
 TOOL = Tool("look", "Looks somewhere.", {"type": "object", "properties": {"at": {"type": "string"}}})
 
 every_wire = pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.type)
+
+
+def shown(answer: Any) -> list[Piece]:
+    """The pieces of an answer that are displayed, without their places."""
+    return [Piece(piece.kind, piece.text) for piece in answer if piece.kind != "arguments"]
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +51,7 @@ def asked(wire: Wire = CHAT) -> Any:
 def test_a_stream_yields_pieces_and_the_reply_of_a_call_without_streaming(wire: Wire) -> None:
     with serving(stream(wire.events, X_Request_Id="req_7")) as server:
         answer = provider(server, wire).ask(asked(wire))
-        assert list(answer) == PIECES
+        assert shown(answer) == PIECES
     decoded = formats.get(wire.format).decode(answer.reply())
     assert wire.text(answer.reply()) == TEXT
     assert [block.arguments for block in decoded.messages[0].blocks if isinstance(block, ToolCall)] == [ARGUMENTS]
@@ -87,20 +94,40 @@ def test_the_request_contains_dialog_instructions_tools_and_key_in_the_format_of
 def test_a_busy_server_is_retried(wire: Wire, code: int) -> None:
     busy = status(code, {"error": {"message": "busy"}}, Retry_After=0)
     with serving(busy, busy, stream(wire.events)) as server:
-        assert list(provider(server, wire).ask(asked(wire))) == PIECES
+        assert shown(provider(server, wire).ask(asked(wire))) == PIECES
     assert len(server.heard) == 3
+
+
+@every_wire
+def test_the_arguments_of_a_call_are_streamed_after_its_name(wire: Wire) -> None:
+    with serving(stream(wire.events)) as server:
+        pieces = list(provider(server, wire).ask(asked(wire)))
+    (call,) = [piece for piece in pieces if piece.kind == "call"]
+    arguments = [piece for piece in pieces if piece.kind == "arguments"]
+    assert (call.text, call.call_id) == ("look", "call_1")
+    assert json.loads("".join(piece.text for piece in arguments)) == json.loads(ARGUMENTS)
+    assert {piece.place for piece in arguments} == {call.place}
+
+
+@every_wire
+def test_the_events_of_a_provider_pass_as_they_are(wire: Wire) -> None:
+    with serving(stream(wire.events)) as server:
+        answer = provider(server, wire).ask(asked(wire))
+        assert isinstance(answer, HttpAnswer)
+        assert list(answer.events()) == [event for event in wire.events if isinstance(event, dict)]
+    assert wire.text(answer.reply()) == TEXT
 
 
 def test_a_retry_without_retry_after_waits_for_the_default_time() -> None:
     with serving(status(500, "<html>oops</html>", "text/html"), stream(CHAT.events)) as server:
-        assert list(provider(server).ask(asked())) == PIECES
+        assert shown(provider(server).ask(asked())) == PIECES
 
 
 @every_wire
 def test_a_connection_lost_before_the_first_piece_is_retried(wire: Wire) -> None:
     with serving(drop, torn(wire.events[: wire.quiet]), stream(wire.events)) as server:
         answer = provider(server, wire).ask(asked(wire))
-        assert list(answer) == PIECES
+        assert shown(answer) == PIECES
     assert wire.text(answer.reply()) == TEXT
     assert len(server.heard) == 3
 
@@ -108,7 +135,7 @@ def test_a_connection_lost_before_the_first_piece_is_retried(wire: Wire) -> None
 @every_wire
 def test_an_overload_reported_before_the_first_piece_is_retried(wire: Wire) -> None:
     with serving(stream([*wire.events[: wire.quiet], wire.overloaded]), stream(wire.events)) as server:
-        assert list(provider(server, wire).ask(asked(wire))) == PIECES
+        assert shown(provider(server, wire).ask(asked(wire))) == PIECES
     assert len(server.heard) == 2
 
 
@@ -183,7 +210,7 @@ def test_any_content_of_an_event_raises_only_provider_errors(wire: Wire) -> None
 def test_events_split_into_single_bytes_are_read(wire: Wire) -> None:
     with serving(drip(wire.events)) as server:
         answer = provider(server, wire).ask(asked(wire))
-        assert list(answer) == PIECES
+        assert shown(answer) == PIECES
     assert wire.text(answer.reply()) == TEXT
 
 
@@ -191,18 +218,18 @@ def test_events_split_into_single_bytes_are_read(wire: Wire) -> None:
 def test_unknown_events_comments_and_empty_events_are_ignored(wire: Wire) -> None:
     new = {"type": "weather.changed", "to": "rain"} if wire.type != "openai" else {"choices": [], "weather": "rain"}
     with serving(stream([wire.events[0], "", new, *wire.events[1:]])) as server:
-        assert list(provider(server, wire).ask(asked(wire))) == PIECES
+        assert shown(provider(server, wire).ask(asked(wire))) == PIECES
 
 
 def test_a_stream_without_done_is_complete_if_it_has_a_finish_reason() -> None:
     with serving(stream(CHAT.events[:-1], content_type="text/plain")) as server:
-        assert list(provider(server).ask(asked())) == PIECES
+        assert shown(provider(server).ask(asked())) == PIECES
 
 
 def test_the_stream_ends_at_done() -> None:
     hung_up = Event()
     with serving(hold(CHAT.events, hung_up)) as server:
-        assert list(provider(server).ask(asked())) == PIECES
+        assert shown(provider(server).ask(asked())) == PIECES
         assert hung_up.wait(10)
 
 
@@ -213,7 +240,7 @@ def test_a_response_without_streaming_is_read(wire: Wire) -> None:
         list(streamed)
     with serving(status(200, streamed.reply())) as server:
         answer = provider(server, wire).ask(asked(wire))
-        assert [piece.kind for piece in answer] == ["thinking", "text", "call"]
+        assert [piece.kind for piece in answer] == ["thinking", "text", "call", "arguments"]
     assert answer.reply() == streamed.reply()
 
 
@@ -309,7 +336,7 @@ def test_closing_early_disconnects_and_keeps_the_partial_reply(wire: Wire) -> No
     with serving(hold(wire.events[: wire.cut], hung_up)) as server:
         answer = provider(server, wire).ask(asked(wire))
         pieces = iter(answer)
-        assert [next(pieces) for _ in range(3)] == PIECES[:3]
+        assert shown(next(pieces) for _ in range(3)) == PIECES[:3]
         answer.close()
         answer.close()
         assert hung_up.wait(10)
@@ -376,5 +403,5 @@ def test_proxies_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> N
     with serving(stream(CHAT.events)) as proxy:
         monkeypatch.setenv("HTTP_PROXY", proxy.address)
         mine = providers.find("mine:m-1", {"mine": {"base_url": "http://model.test/v1"}})
-        assert list(mine.ask(asked())) == PIECES
+        assert shown(mine.ask(asked())) == PIECES
     assert proxy.heard[0].line == "POST http://model.test/v1/chat/completions HTTP/1.1"

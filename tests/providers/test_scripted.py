@@ -23,7 +23,7 @@ def script(path: Path, *lines: str) -> Provider:
 
 def test_a_line_of_text_is_streamed_word_by_word(tmp_path: Path) -> None:
     answer = script(tmp_path, "Good  morning,\\nAda.").ask([ASKED])
-    assert list(answer) == [Piece("text", "Good  "), Piece("text", "morning,\n"), Piece("text", "Ada.")]
+    assert list(answer) == [Piece("text", "Good  ", 0), Piece("text", "morning,\n", 0), Piece("text", "Ada.", 0)]
     assert answer.reply() == {"role": "assistant", "blocks": [{"type": "text", "text": "Good  morning,\nAda."}]}
     assert answer.first_token_at is not None
     assert answer.usage == Usage()
@@ -41,7 +41,7 @@ def test_blocks_become_thinking_text_and_complete_calls(tmp_path: Path) -> None:
         ' {"type": "tool_call", "name": "look", "arguments": {"at": "sea"}}], "usage": {"input_tokens": 3}}'
     )
     answer = script(tmp_path, line).ask([ASKED])
-    assert [piece.kind for piece in answer] == ["thinking", "text", "text", "call"]
+    assert [piece.kind for piece in answer] == ["thinking", "text", "text", "call", "arguments"]
     call = answer.reply()["blocks"][2]
     assert call == {"type": "tool_call", "name": "look", "arguments": '{"at": "sea"}', "call_id": "call_0_2"}
     assert answer.usage == Usage(input_tokens=3)

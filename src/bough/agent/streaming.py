@@ -109,7 +109,7 @@ class PartialReply:
 
     def add(self, piece: Piece | None) -> None:
         """Add a piece, if any, and save if the interval has passed."""
-        if piece is not None and piece.kind != "call" and piece.text:
+        if piece is not None and piece.kind in ("text", "thinking") and piece.text:
             kind = Text if piece.kind == "text" else Thinking
             if not self._parts or self._parts[-1][0] is not kind:
                 self._parts.append((kind, []))

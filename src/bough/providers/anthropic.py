@@ -42,12 +42,14 @@ class MessagesApi:
 
     def pieces(self, event: dict[str, Json]) -> Iterator[Piece]:
         if event.get("type") == "content_block_delta":
-            delta = event.get("delta") or {}
-            yield from piece("thinking", delta.get("thinking"))
-            yield from piece("text", delta.get("text"))
+            delta, place = event.get("delta") or {}, event.get("index")
+            yield from piece("thinking", delta.get("thinking"), place)
+            yield from piece("text", delta.get("text"), place)
+            yield from piece("arguments", delta.get("partial_json"), place)
         elif event.get("type") == "content_block_start":
             block = event.get("content_block") or {}
-            yield from piece("call", block.get("name") if block.get("type") in _CALLS else None)
+            name = block.get("name") if block.get("type") in _CALLS else None
+            yield from piece("call", name, event.get("index"), block.get("id"))
 
     def error(self, event: dict[str, Json]) -> Json:
         return (event.get("error") or "an error without a message") if event.get("type") == "error" else None

@@ -52,7 +52,8 @@ def dicts(items: Json) -> Iterator[dict[str, Json]]:
         yield from (item for item in items if isinstance(item, dict))
 
 
-def piece(kind: str, text: Json) -> Iterator[Piece]:
+def piece(kind: str, text: Json, place: Json = None, call_id: Json = None) -> Iterator[Piece]:
     """One piece, or none if the text is empty or missing."""
     if isinstance(text, str) and text:
-        yield Piece(kind, text)  # type: ignore[arg-type]
+        at, id = place if isinstance(place, int) else None, call_id if isinstance(call_id, str) else None
+        yield Piece(kind, text, at, id)  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from threading import Event
 from time import time_ns
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 from weakref import WeakSet
 
 from bough import formats
@@ -20,6 +20,9 @@ from bough.providers.types import Piece, Tool
 
 if TYPE_CHECKING:
     import httpx2
+
+Step: TypeAlias = tuple[dict[str, Json] | None, list[Piece]]
+"""An event of a stream, and its pieces; None for a reply that was not streamed."""
 
 _REQUEST_IDS = ("x-request-id", "request-id")
 _MALFORMED = (FormatError, TypeError, ValueError, LookupError, AttributeError)
@@ -92,12 +95,24 @@ class HttpAnswer:
         self._complete_reply: dict[str, Json] | None = None
         self._first_token_at: int | None = None
         self._response = self._send()
-        self._pieces = self._pieces_until_closed()
+        self._steps = self._steps_until_closed()
+        self._started = False
         _open_answers.add(self)
 
     def __iter__(self) -> Iterator[Piece]:
         """The pieces as they arrive. Raises `ProviderError` if the stream breaks; `reply()` keeps the received part."""
-        return self._pieces
+        for _, pieces in self._steps:
+            yield from pieces
+
+    def events(self) -> Iterator[dict[str, Json]]:
+        """The provider's own events as they arrive, instead of pieces; none if it does not stream.
+
+        Once there was one, a lost connection is not retried: it would repeat events. Raises `ProviderError`.
+        """
+        for event, _ in self._steps:
+            if event is not None:
+                self._started = True
+                yield event
 
     def reply(self) -> dict[str, Json]:
         """The reply so far, in the provider's own format."""
@@ -130,21 +145,21 @@ class HttpAnswer:
         self._closed.set()
         interrupt(self._response)
         with suppress(ValueError):  # another thread is reading, and closes the response itself
-            self._pieces.close()
+            self._steps.close()
             self._response.close()
 
     def _send(self) -> httpx2.Response:
         return self._connection.post(self._api.path, self._body, self._retries)
 
-    def _pieces_until_closed(self) -> Generator[Piece, None, None]:
-        """The pieces. Errors after `close()` are ignored, because closing causes them."""
+    def _steps_until_closed(self) -> Generator[Step, None, None]:
+        """The events, with their pieces. Errors after `close()` are ignored, because closing causes them."""
         try:
             yield from self._attempts()
         except ProviderError:
             if not self._closed.is_set():
                 raise
 
-    def _attempts(self) -> Iterator[Piece]:
+    def _attempts(self) -> Iterator[Step]:
         while True:
             try:
                 yield from self._read()
@@ -158,7 +173,7 @@ class HttpAnswer:
 
     def _wait_or_raise(self, error: ProviderError) -> None:
         """Wait for a retry. Raises the error after the first piece, because a retry would repeat it."""
-        if self._first_token_at is None:
+        if self._first_token_at is None and not self._started:
             self._retries.wait(error)
         else:
             if error.kind == "down":
@@ -166,9 +181,9 @@ class HttpAnswer:
             error.args = (f"{error} What came until then is kept.",)
             raise error
 
-    def _read(self) -> Iterator[Piece]:
+    def _read(self) -> Iterator[Step]:
         if "json" in self._response.headers.get("content-type", ""):
-            yield from self._read_unstreamed()
+            yield None, self._read_unstreamed()
             return
         ended = False
         for event in self._connection.events(self._response):
@@ -176,7 +191,9 @@ class HttpAnswer:
                 return
             pieces = self._take(event)
             ended = ended or self._api.ends(event)
-            yield from map(self._timed, pieces)
+            if pieces and self._first_token_at is None:
+                self._first_token_at = time_ns() // 1000
+            yield event, pieces
         if not ended:
             raise ProviderError(f"{self._connection.name} stopped in mid-answer.", kind="down", passing=True)
 
@@ -189,7 +206,7 @@ class HttpAnswer:
             raise self._connection.error(f"sent an event that makes no sense: {error}") from None
         raise self._connection.error("", reported=reported)
 
-    def _read_unstreamed(self) -> Iterator[Piece]:
+    def _read_unstreamed(self) -> list[Piece]:
         """Read a reply of a server that does not stream, or an error with a successful status."""
         reply = self._connection.whole(self._response)
         if (reported := reply.get("error")) is not None:
@@ -198,17 +215,15 @@ class HttpAnswer:
             decoded = formats.get(self._api.format).decode(reply)
         except _MALFORMED as error:
             raise self._connection.error(f"sent a reply that makes no sense: {error}") from None
-        self._complete_reply = reply
-        for block in (block for message in decoded.messages for block in message.blocks):
+        self._complete_reply, self._first_token_at = reply, time_ns() // 1000
+        pieces: list[Piece] = []
+        for place, block in enumerate(block for message in decoded.messages for block in message.blocks):
             match block:
-                case Text():
-                    yield self._timed(Piece("text", block.text))
-                case Thinking():
-                    yield self._timed(Piece("thinking", block.text))
+                case Text() if block.text:
+                    pieces.append(Piece("text", block.text, place))
+                case Thinking() if block.text:
+                    pieces.append(Piece("thinking", block.text, place))
                 case ToolCall():
-                    yield self._timed(Piece("call", block.name))
-
-    def _timed(self, piece: Piece) -> Piece:
-        if self._first_token_at is None:
-            self._first_token_at = time_ns() // 1000
-        return piece
+                    pieces.append(Piece("call", block.name, place, block.call_id))
+                    pieces.append(Piece("arguments", block.arguments, place))
+        return pieces

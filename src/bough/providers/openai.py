@@ -11,6 +11,7 @@ from bough.providers.types import Piece
 _ENDS = {"response.completed", "response.incomplete"}
 _TEXTS = {"response.output_text.delta", "response.refusal.delta"}
 _THOUGHTS = {"response.reasoning_summary_text.delta", "response.reasoning_text.delta", "response.reasoning.delta"}
+_ARGUMENTS = {"response.function_call_arguments.delta", "response.custom_tool_call_input.delta"}
 _CALLS = {"function_call", "custom_tool_call", "mcp_call"}
 _WITHOUT_REASONING = ("gpt-3", "gpt-4", "chatgpt-4")
 """Models without reasoning, which refuse a request that includes it."""
@@ -54,7 +55,9 @@ class ChatApi(_OpenAIApi):
             yield from piece("text", delta.get("content"))
             yield from piece("text", delta.get("refusal"))
             for call in dicts(delta.get("tool_calls")):
-                yield from piece("call", (call.get("function") or call.get("custom") or {}).get("name"))
+                made, place = call.get("function") or call.get("custom") or {}, call.get("index")
+                yield from piece("call", made.get("name"), place, call.get("id"))
+                yield from piece("arguments", made.get("arguments") or made.get("input"), place)
 
     def error(self, event: dict[str, Json]) -> Json:
         return event.get("error")
@@ -88,14 +91,17 @@ class ResponsesApi(_OpenAIApi):
         }
 
     def pieces(self, event: dict[str, Json]) -> Iterator[Piece]:
-        kind = event.get("type")
+        kind, place = event.get("type"), event.get("output_index")
         if kind in _TEXTS:
-            yield from piece("text", event.get("delta"))
+            yield from piece("text", event.get("delta"), place)
         elif kind in _THOUGHTS:
-            yield from piece("thinking", event.get("delta"))
+            yield from piece("thinking", event.get("delta"), place)
+        elif kind in _ARGUMENTS:
+            yield from piece("arguments", event.get("delta"), place)
         elif kind == "response.output_item.added":
             item = event.get("item") or {}
-            yield from piece("call", item.get("name") if item.get("type") in _CALLS else None)
+            name = item.get("name") if item.get("type") in _CALLS else None
+            yield from piece("call", name, place, item.get("call_id"))
 
     def error(self, event: dict[str, Json]) -> Json:
         match event.get("type"):

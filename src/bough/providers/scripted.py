@@ -110,12 +110,13 @@ class ScriptedAnswer:
         """The pieces, each with the position of its block and the block up to this piece."""
         for place, block in enumerate(self._blocks):
             if block["type"] == "tool_call":
-                yield place, block, Piece("call", block["name"])
+                yield place, block, Piece("call", block["name"], place, block["call_id"])
+                yield place, block, Piece("arguments", block["arguments"], place)
                 continue
             text = ""
             for word in _WORDS.findall(block["text"]):
                 text += word
-                yield place, {**block, "text": text}, Piece(block["type"], word)
+                yield place, {**block, "text": text}, Piece(block["type"], word, place)
 
 
 def _with_id(block: Json, call_id: str) -> Json:

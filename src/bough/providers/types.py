@@ -10,15 +10,19 @@ from bough.model.values import value
 
 __all__ = ["Answer", "Piece", "PieceKind", "Provider", "Tool"]
 
-PieceKind: TypeAlias = Literal["text", "thinking", "call"]
+PieceKind: TypeAlias = Literal["text", "thinking", "call", "arguments"]
 
 
 @value
 class Piece:
-    """A piece of a streamed answer to display: some text, or the name of a tool that is called."""
+    """A piece of a streamed answer: some text, the name of a tool that is called, or some of its arguments."""
 
     kind: PieceKind
     text: str
+    place: int | None = None
+    """The position of the block or call that it belongs to, if the provider says it."""
+    call_id: str | None = None
+    """Of a call."""
 
 
 class Answer(Protocol):

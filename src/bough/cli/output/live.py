@@ -92,7 +92,7 @@ class RunPrinter:
             self._waiting = False
 
     def _piece(self, piece: Piece) -> None:
-        if self._silent or piece.kind == "call" or (piece.kind == "thinking" and not is_watched()):
+        if self._silent or piece.kind in ("call", "arguments") or (piece.kind == "thinking" and not is_watched()):
             return
         if piece.kind != self._kind:
             self.finish()
