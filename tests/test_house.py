@@ -32,7 +32,7 @@ LAYERS = [
     {"exporters", "importers", "providers"},
     {"agent"},
     {"runtime"},
-    {"server"},
+    {"channels", "server"},
     {"__main__", "cli"},
 ]
 """Each package or top-level module may import those of its own layer and of the layers above."""

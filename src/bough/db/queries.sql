@@ -1166,6 +1166,91 @@ SELECT p.message FROM pins p WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.
 -- name: homeless_documents
 SELECT d.session, d.name FROM documents d WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.n = d.session)
 
+-- Channels -----------------------------------------------------------------------------------------------------------
+
+-- name: newest_channel_event
+SELECT max(n) FROM channel_inbox
+
+-- name: insert_channel_event
+INSERT INTO channel_inbox (n, channel, delivery, conversation, event, state, turn, received_at)
+VALUES (?, ?, ?, ?, ?, 'waiting', NULL, ?)
+
+-- name: channel_event
+SELECT n, delivery, conversation, event, state, turn FROM channel_inbox WHERE channel = ? AND delivery = ?
+
+-- name: open_channel_events
+SELECT n, delivery, conversation, event, state, turn FROM channel_inbox WHERE channel = ? AND state <> 'done' ORDER BY n
+
+-- name: set_channel_event
+UPDATE channel_inbox SET state = ?2, turn = coalesce(?3, turn) WHERE n = ?1
+
+-- name: change_channel_event
+UPDATE channel_inbox SET event = ?3 WHERE channel = ?1 AND delivery = ?2 AND state = 'waiting'
+
+-- name: prune_channel_inbox
+DELETE FROM channel_inbox WHERE channel = ? AND state = 'done' AND received_at < ?
+
+-- name: prune_channel_outbox
+DELETE FROM channel_outbox WHERE channel = ?1 AND delivery NOT IN (SELECT delivery FROM channel_inbox WHERE channel = ?1)
+
+-- name: channel_parts
+SELECT chat, external FROM channel_outbox WHERE channel = ? AND delivery = ? ORDER BY position
+
+-- name: put_channel_part
+INSERT INTO channel_outbox (channel, delivery, position, chat, external) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (channel, delivery, position) DO UPDATE SET chat = excluded.chat, external = excluded.external
+
+-- name: delete_channel_part
+DELETE FROM channel_outbox WHERE channel = ? AND delivery = ? AND position = ?
+
+-- name: channel_chat
+SELECT shown FROM channel_chats WHERE channel = ? AND conversation = ?
+
+-- name: put_channel_chat
+INSERT INTO channel_chats (channel, conversation, shown) VALUES (?, ?, ?)
+ON CONFLICT (channel, conversation) DO UPDATE SET shown = excluded.shown
+
+-- name: channel_members
+SELECT member, name, admitted_at FROM channel_members WHERE channel = ? ORDER BY admitted_at, member
+
+-- name: put_channel_member
+INSERT INTO channel_members (channel, member, name, admitted_at) VALUES (?, ?, ?, ?)
+ON CONFLICT (channel, member) DO UPDATE SET name = excluded.name
+
+-- name: delete_channel_member
+DELETE FROM channel_members WHERE channel = ? AND member = ?
+
+-- name: insert_channel_code
+INSERT INTO channel_codes (channel, hash, expires_at) VALUES (?, ?, ?)
+
+-- name: channel_code
+SELECT expires_at FROM channel_codes WHERE channel = ? AND hash = ?
+
+-- name: delete_channel_codes
+-- A code that was used, and those that have expired.
+DELETE FROM channel_codes WHERE channel = ? AND (hash = ? OR expires_at <= ?)
+
+-- name: channel_spending
+SELECT tokens, cost FROM channel_spending WHERE channel = ? AND member = ? AND day = ?
+
+-- name: put_channel_spending
+INSERT INTO channel_spending (channel, member, day, tokens, cost) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (channel, member, day) DO UPDATE SET tokens = excluded.tokens, cost = excluded.cost
+
+-- name: channel_cursors
+SELECT place, cursor FROM channel_cursors WHERE channel = ? ORDER BY place
+
+-- name: put_channel_cursor
+INSERT INTO channel_cursors (channel, place, cursor) VALUES (?, ?, ?)
+ON CONFLICT (channel, place) DO UPDATE SET cursor = excluded.cursor
+
+-- name: channel_lease
+SELECT owner, until FROM channel_leases WHERE channel = ?
+
+-- name: put_channel_lease
+INSERT INTO channel_leases (channel, owner, until) VALUES (?, ?, ?)
+ON CONFLICT (channel) DO UPDATE SET owner = excluded.owner, until = excluded.until
+
 -- Importers ----------------------------------------------------------------------------------------------------------
 
 -- name: imported_files

@@ -2242,6 +2242,135 @@ WHERE NOT EXISTS (
     SELECT 1 FROM (SELECT * FROM bough.sessions WHERE namespace = $1) s WHERE s.n = d.session OFFSET 0
 )
 
+-- name: newest_channel_event
+SELECT max(n) FROM (SELECT * FROM bough.channel_inbox WHERE namespace = $1) channel_inbox
+
+-- name: insert_channel_event
+INSERT INTO bough.channel_inbox (namespace, n, channel, delivery, conversation, event, state, turn, received_at)
+VALUES ($1, $2, $3, $4, $5, $6, 'waiting', NULL, $7)
+
+-- name: channel_event
+SELECT n, delivery, conversation, event, state, turn
+FROM (SELECT * FROM bough.channel_inbox WHERE namespace = $1) channel_inbox
+WHERE channel = $2 AND delivery = $3
+
+-- name: open_channel_events
+SELECT n, delivery, conversation, event, state, turn
+FROM (SELECT * FROM bough.channel_inbox WHERE namespace = $1) channel_inbox
+WHERE channel = $2 AND state <> 'done'
+ORDER BY n
+
+-- name: set_channel_event
+UPDATE bough.channel_inbox AS channel_inbox
+SET state = $3, turn = coalesce($4, turn)
+WHERE channel_inbox.namespace = $1 AND (n = $2)
+
+-- name: change_channel_event
+UPDATE bough.channel_inbox AS channel_inbox
+SET event = $4
+WHERE channel_inbox.namespace = $1 AND (channel = $2 AND delivery = $3 AND state = 'waiting')
+
+-- name: prune_channel_inbox
+DELETE
+FROM bough.channel_inbox AS channel_inbox
+WHERE channel_inbox.namespace = $1 AND (channel = $2 AND state = 'done' AND received_at < $3)
+
+-- name: prune_channel_outbox
+DELETE
+FROM bough.channel_outbox AS channel_outbox
+WHERE channel_outbox.namespace = $1 AND (channel = $2 AND delivery NOT IN (SELECT delivery FROM (SELECT * FROM
+    bough.channel_inbox WHERE namespace = $1) channel_inbox WHERE channel = $2))
+
+-- name: channel_parts
+SELECT chat, external
+FROM (SELECT * FROM bough.channel_outbox WHERE namespace = $1) channel_outbox
+WHERE channel = $2 AND delivery = $3
+ORDER BY position
+
+-- name: put_channel_part
+INSERT INTO bough.channel_outbox (namespace, channel, delivery, position, chat, external)
+VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (namespace, channel, delivery, position) DO UPDATE
+SET chat = excluded.chat, external = excluded.external
+
+-- name: delete_channel_part
+DELETE
+FROM bough.channel_outbox AS channel_outbox
+WHERE channel_outbox.namespace = $1 AND (channel = $2 AND delivery = $3 AND position = $4)
+
+-- name: channel_chat
+SELECT shown
+FROM (SELECT * FROM bough.channel_chats WHERE namespace = $1) channel_chats
+WHERE channel = $2 AND conversation = $3
+
+-- name: put_channel_chat
+INSERT INTO bough.channel_chats (namespace, channel, conversation, shown)
+VALUES ($1, $2, $3, $4)
+ON CONFLICT (namespace, channel, conversation) DO UPDATE
+SET shown = excluded.shown
+
+-- name: channel_members
+SELECT member, name, admitted_at
+FROM (SELECT * FROM bough.channel_members WHERE namespace = $1) channel_members
+WHERE channel = $2
+ORDER BY admitted_at, member
+
+-- name: put_channel_member
+INSERT INTO bough.channel_members (namespace, channel, member, name, admitted_at)
+VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (namespace, channel, member) DO UPDATE
+SET name = excluded.name
+
+-- name: delete_channel_member
+DELETE
+FROM bough.channel_members AS channel_members
+WHERE channel_members.namespace = $1 AND (channel = $2 AND member = $3)
+
+-- name: insert_channel_code
+INSERT INTO bough.channel_codes (namespace, channel, hash, expires_at) VALUES ($1, $2, $3, $4)
+
+-- name: channel_code
+SELECT expires_at
+FROM (SELECT * FROM bough.channel_codes WHERE namespace = $1) channel_codes
+WHERE channel = $2 AND hash = $3
+
+-- name: delete_channel_codes
+DELETE
+FROM bough.channel_codes AS channel_codes
+WHERE channel_codes.namespace = $1 AND (channel = $2 AND (hash = $3 OR expires_at <= $4))
+
+-- name: channel_spending
+SELECT tokens, cost
+FROM (SELECT * FROM bough.channel_spending WHERE namespace = $1) channel_spending
+WHERE channel = $2 AND member = $3 AND day = $4
+
+-- name: put_channel_spending
+INSERT INTO bough.channel_spending (namespace, channel, member, day, tokens, cost)
+VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (namespace, channel, member, day) DO UPDATE
+SET tokens = excluded.tokens, cost = excluded.cost
+
+-- name: channel_cursors
+SELECT place, cursor
+FROM (SELECT * FROM bough.channel_cursors WHERE namespace = $1) channel_cursors
+WHERE channel = $2
+ORDER BY place
+
+-- name: put_channel_cursor
+INSERT INTO bough.channel_cursors (namespace, channel, place, cursor)
+VALUES ($1, $2, $3, $4)
+ON CONFLICT (namespace, channel, place) DO UPDATE
+SET cursor = excluded.cursor
+
+-- name: channel_lease
+SELECT owner, until FROM (SELECT * FROM bough.channel_leases WHERE namespace = $1) channel_leases WHERE channel = $2
+
+-- name: put_channel_lease
+INSERT INTO bough.channel_leases (namespace, channel, owner, until)
+VALUES ($1, $2, $3, $4)
+ON CONFLICT (namespace, channel) DO UPDATE
+SET owner = excluded.owner, until = excluded.until
+
 -- name: imported_files
 SELECT path, size, mtime, tail, reader
 FROM (SELECT * FROM bough.imported_files WHERE namespace = $1) imported_files

@@ -1,0 +1,46 @@
+"""Which process runs a channel: one at a time, and another takes over when it is gone.
+
+Two processes that poll with one token would take messages from each other. The lease is a row of the store, so it holds
+across machines on a PostgreSQL server.
+"""
+
+from __future__ import annotations
+
+import secrets
+
+from bough.store import Store
+
+LEASE = 15_000_000
+"""Microseconds."""
+RENEW_SECONDS = 5.0
+
+
+class Leadership:
+    """The lease of one channel."""
+
+    def __init__(self, store: Store, channel: str) -> None:
+        self._store = store
+        self._channel = channel
+        self._owner = secrets.token_hex(8)
+
+    def take(self) -> bool:
+        """Take or renew the lease; False while another process has it."""
+
+        def work(now: int) -> bool:
+            row = self._store.db.row("channel_lease", self._channel)
+            if row is not None and row[0] != self._owner and row[1] > now:
+                return False
+            self._store.db.run("put_channel_lease", self._channel, self._owner, now + LEASE)
+            return True
+
+        return self._store.write(work)
+
+    def give_up(self) -> None:
+        """End the lease, so that another process need not wait for its end."""
+
+        def work(now: int) -> None:
+            row = self._store.db.row("channel_lease", self._channel)
+            if row is not None and row[0] == self._owner:
+                self._store.db.run("put_channel_lease", self._channel, self._owner, now)
+
+        self._store.write(work)
