@@ -36,6 +36,7 @@ from bough.storage.documents import Content, Contents
 from bough.storage.documents import put as put_documents
 from bough.storage.leases import LEASE, new_owner, register, unregister
 from bough.storage.messages import insert
+from bough.storage.past import Past
 from bough.storage.replies import ReplyDetails, attribute
 from bough.storage.replies import add as add_reply
 from bough.storage.turns import TurnDetails, WholeTurn
@@ -84,9 +85,12 @@ class Session:
         """The id of the message at its head; None before the first turn."""
         return self.info.head_id
 
-    def path(self, last: int | None = None) -> list[Node]:
-        """The dialog so far, oldest first; only its end with `last`."""
-        return self.store.load_path("session_path", self.key, last)
+    def path(self, last: int | None = None, *, as_of: Time | None = None) -> list[Node]:
+        """The dialog so far, oldest first; only its end with `last`. With `as_of`, the dialog of then."""
+        if as_of is None:
+            return self.store.load_path("session_path", self.key, last)
+        info = self.store.find_session(self.key, as_of=as_of)
+        return [] if info is None or info.head_id is None else self.store.path(info.head_id, last)
 
     def context(
         self,
@@ -119,13 +123,15 @@ class Session:
             return made
         return now()
 
-    def branches(self) -> list[Branch]:
+    def branches(self, *, as_of: Time | None = None) -> list[Branch]:
         """The ends of the trees that it is in, or has added to, the newest first: what `move` can go to.
 
         One that is not the dialog's end says where it leaves the dialog. Raises `NotFound` if it was deleted.
         """
-        with self.store.db.reading():
-            return branches.branches(self.store.db, self.key)
+        db = self.store.db
+        with db.reading():
+            past = None if as_of is None else Past(db, micros(as_of, "as_of"))
+            return branches.branches(db, self.key, past)
 
     def turns(self, status: Status | None = None, limit: int | None = None) -> list[TurnInfo]:
         """Its turns, the newest first, the unfinished ones included."""

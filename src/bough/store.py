@@ -63,6 +63,7 @@ from bough.storage import (
 )
 from bough.storage.changes import AfterCommit, Follower, Observed, report
 from bough.storage.messages import BeforeSave, Entry, Saved, admit, insert, prepare
+from bough.storage.past import Past
 from bough.storage.replies import ReplyDetails
 
 if TYPE_CHECKING:
@@ -84,6 +85,14 @@ PAGE = 200
 def now() -> int:
     """The time in microseconds since 1970."""
     return time.time_ns() // 1000
+
+
+def _before(as_of: Time | None, nodes: Iterable[Node]) -> Iterable[Node]:
+    """The nodes that were there at a time: a parent is always earlier than its children."""
+    if as_of is None:
+        return nodes
+    time = micros(as_of, "as_of")
+    return [node for node in nodes if node.created_at <= time]
 
 
 class Store:
@@ -200,20 +209,29 @@ class Store:
         """
         return self.load_path("path", check_id(id), last) or self.load_path("path", lookup.full_id(self.db, id), last)
 
-    def children(self, id: str) -> list[Node]:
-        """The messages that follow a message, oldest first. Raises `NotFound`."""
-        with self.db.reading():
-            return self.load(self.db.rows("children", lookup.number(self.db, id)))
+    def children(self, id: str, *, as_of: Time | None = None) -> list[Node]:
+        """The messages that follow a message, oldest first. Raises `NotFound`.
 
-    def forest(self, id: str | None = None) -> list[Tree[Node]]:
+        As everywhere, `as_of` is a time: only what was there then is found. What was deleted since is not.
+        """
+        with self.db.reading():
+            return list(_before(as_of, self.load(self.db.rows("children", lookup.number(self.db, id)))))
+
+    def forest(self, id: str | None = None, *, as_of: Time | None = None) -> list[Tree[Node]]:
         """All trees, the most recently active last; or the one tree that begins at a message."""
         if id is None:
-            return grow(self.list_messages(ascending=True))
+            return grow(_before(as_of, self.list_messages(ascending=True)))
         with self.db.reading():
-            return grow(self.load(self.db.rows("subtree", lookup.number(self.db, id))))
+            return grow(_before(as_of, self.load(self.db.rows("subtree", lookup.number(self.db, id)))))
 
     def outline(
-        self, id: str | None = None, *, whole: bool = False, limit: int | None = None, subagents: bool = True
+        self,
+        id: str | None = None,
+        *,
+        whole: bool = False,
+        limit: int | None = None,
+        subagents: bool = True,
+        as_of: Time | None = None,
     ) -> list[Tree[Headline]]:
         """As `forest`, with the first words of each message only; of the most recently active trees with `limit`.
 
@@ -221,19 +239,27 @@ class Store:
         Raises `NotFound`, and `Invalid` for a `limit` below 1.
         """
         with self.db.reading():
-            roots = self._roots(id, whole, limit, subagents)
-            trees = grow(outline.headlines(self.db, roots, below=True))
+            past = self._past(as_of)
+            lines = outline.headlines(self.db, self._roots(id, whole, limit, subagents, past), below=True)
+            trees = grow(lines if past is None else past.headlines(lines))
         return trees[-limit:] if limit else trees
 
     def segments(
-        self, id: str | None = None, *, whole: bool = False, limit: int | None = None, subagents: bool = True
+        self,
+        id: str | None = None,
+        *,
+        whole: bool = False,
+        limit: int | None = None,
+        subagents: bool = True,
+        as_of: Time | None = None,
     ) -> list[Tree[Segment]]:
         """As `outline`, with one entry for each run of messages without a fork, and without a head of a session inside.
 
         However long the dialogs are, only their ends are read. Raises `NotFound`, and `Invalid` for a `limit` below 1.
         """
         with self.db.reading():
-            trees = grow(branches.segments(self.db, self._roots(id, whole, limit, subagents)))
+            past = self._past(as_of)
+            trees = grow(branches.segments(self.db, self._roots(id, whole, limit, subagents, past), past))
         return trees[-limit:] if limit else trees
 
     def compare(self, a: str, b: str) -> Comparison:
@@ -379,9 +405,12 @@ class Store:
         row = self.db.row("session_of_directory", column(directory))
         return None if row is None else codec.session_infos([row])[0]
 
-    def find_session(self, key: str) -> SessionInfo | None:
-        """What is known of a session, or None if there is none."""
-        return sessions.find(self.db, key)
+    def find_session(self, key: str, *, as_of: Time | None = None) -> SessionInfo | None:
+        """What is known of a session, or None if there is none. With `as_of`, its head and its last use are of then."""
+        if as_of is None:
+            return sessions.find(self.db, key)
+        with self.db.reading():
+            return Past(self.db, micros(as_of, "as_of"), key).info(key)
 
     def sessions(
         self,
@@ -394,23 +423,31 @@ class Store:
         pinned: bool = False,
         limit: int | None = None,
         before: int | None = None,
+        as_of: Time | None = None,
     ) -> list[SessionInfo]:
         """The sessions, the most recently used first. `before` is the `cursor` of the last one already seen.
 
         A session is used when it is created and when something is said there; nothing else changes the order, and
         imported sessions have the time of their last message. Without `delegates`, those in which a subagent works are
         left out, at any depth. With `label`, only those on whose path a message has this label; with `pinned`, only
-        pinned ones. Raises `NotFound` for an unknown parent, and `Invalid` for a negative `limit`.
+        pinned ones. With `as_of`, those that existed then, with the heads and in the order of then; the other
+        fields are of now. Raises `NotFound` for an unknown parent, and `Invalid` for a negative `limit`.
         """
         at_least("limit", limit, 0)
+        if as_of is not None and before is not None:
+            raise Invalid("A list as of a time has no cursors; leave `before` out.")
         lookup.check_session(self.db, parent)
-        rows = self.db.rows(
-            "sessions",
-            EVERYTHING if before is None else before,
-            channel, column(directory), parent, int(delegates), column(label),
-            EVERYTHING if limit is None else limit, int(pinned),
-        )  # fmt: skip
-        return codec.session_infos(rows)
+        count = EVERYTHING if limit is None else limit
+        with self.db.reading():
+            rows = self.db.rows(
+                "sessions",
+                EVERYTHING if before is None else before,
+                channel, column(directory), parent, int(delegates), column(label),
+                count if as_of is None else EVERYTHING, int(pinned),
+            )  # fmt: skip
+            infos = codec.session_infos(rows)
+            past = self._past(as_of)
+            return infos if past is None else past.infos(infos)[:count]
 
     def previews(self, sessions: Iterable[SessionInfo]) -> list[SessionPreview]:
         """What a list shows of these sessions: first question, last words, counts, cost, status. In the same order.
@@ -827,10 +864,15 @@ class Store:
 
     # For the modules of the store -----------------------------------------------------------------------------------
 
-    def _roots(self, id: str | None, whole: bool, limit: int | None, subagents: bool) -> list[int]:
+    def _past(self, as_of: Time | None) -> Past | None:
+        return None if as_of is None else Past(self.db, micros(as_of, "as_of"))
+
+    def _roots(
+        self, id: str | None, whole: bool, limit: int | None, subagents: bool, past: Past | None
+    ) -> list[int]:  # fmt: skip
         at_least("limit", limit, 1)
         if id is None:
-            return outline.recent_roots(self.db, limit, subagents)
+            return outline.recent_roots(self.db, None if past else limit, subagents)
         number = lookup.number(self.db, id)
         return [outline.root_above(self.db, number) if whole else number]
 

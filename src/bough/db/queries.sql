@@ -233,13 +233,15 @@ LEFT JOIN blobs x ON x.n = CASE WHEN b.type IS NULL THEN m.blob ELSE b.blob END 
 
 -- name: segments
 -- The runs of messages below some roots: the first, the last, the length and the message before each. A run ends where a
--- message has no child or several, and at the numbers in the second list.
+-- message has no child or several, and at the numbers in the second list. What is later than the third parameter does not
+-- count.
 WITH RECURSIVE below (n, first) AS (
-    SELECT value, value FROM json_each(?1)
+    SELECT m.n, m.n FROM json_each(?1) wanted CROSS JOIN messages m ON m.n = wanted.value WHERE m.created_at <= ?3
     UNION ALL
     SELECT c.n, CASE WHEN p.n IN (SELECT value FROM json_each(?2))
-                       OR (SELECT count(*) FROM messages c WHERE {is_child}) > 1 THEN c.n ELSE p.first END
-    FROM below p CROSS JOIN messages c ON {is_child} WHERE c.n > p.n
+                       OR (SELECT count(*) FROM messages c WHERE {is_child} AND c.created_at <= ?3) > 1
+                       THEN c.n ELSE p.first END
+    FROM below p CROSS JOIN messages c ON {is_child} WHERE c.n > p.n AND c.created_at <= ?3
 )
 SELECT s.first, s.last, s.messages, m.parent
 FROM (SELECT first, max(n) AS last, count(*) AS messages FROM below GROUP BY first) s
@@ -419,6 +421,9 @@ SELECT head, activity = {last_activity} FROM sessions WHERE n = ? AND lease_owne
   AND (?8 = 0 OR s.pinned_at IS NOT NULL)
 ORDER BY s.activity DESC LIMIT ?7
 
+-- name: keys_by_use
+SELECT key FROM sessions ORDER BY activity
+
 -- name: session_numbers_by_key
 SELECT s.key, s.n, s.head FROM json_each(?) names CROSS JOIN sessions s ON s.key = names.value
 
@@ -571,6 +576,14 @@ WHERE ({of_session}) AND (t.status = ?2 OR ?2 IS NULL) AND t.n < ?3 AND t.n > 0 
 -- The turns of a session that begin after a message and did not complete.
 SELECT {turn} FROM turns t WHERE t.session = ? AND t.n > ? AND t.status IN ('running', 'interrupted', 'failed')
 ORDER BY t.n DESC
+
+-- name: last_turn_before
+-- The end of the last turn of a session's dialog that had ended at a time.
+SELECT last FROM turns WHERE session = ? AND n > 0 AND status IN ('complete', 'stopped') AND finished_at <= ?
+ORDER BY n DESC LIMIT 1
+
+-- name: last_use_before
+SELECT max(started_at) FROM turns WHERE session = ? AND started_at <= ?
 
 -- name: turns_begun
 SELECT {turn} FROM turns t WHERE t.n IN (SELECT value FROM json_each(?)) ORDER BY t.n DESC
@@ -1055,6 +1068,10 @@ SELECT walk.hit, m.id FROM walk JOIN messages m ON m.n = walk.n ORDER BY walk.hi
 
 -- name: changes
 SELECT n, at, kind, session, message FROM changes WHERE n > ? ORDER BY n LIMIT ?
+
+-- name: changes_of_sessions
+-- The changes of all sessions, or of one, in their order.
+SELECT session, at, kind, message FROM changes WHERE session IS NOT NULL AND (session = ?1 OR ?1 IS NULL) ORDER BY n
 
 -- name: newest_change
 SELECT max(n) FROM changes

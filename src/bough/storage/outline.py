@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import islice
 
 from bough.codec import BESIDE, json_list, uncolumn
@@ -19,7 +20,7 @@ NEVER = 2**62
 N, ID, PARENT, TURN, ROLE, KIND, LABEL, CREATED_AT, STATUS, TYPE, NAME, CONTENT, PACKED, BLOB, ENCODING = range(15)
 
 
-def headlines(db: Database, numbers: list[int], *, below: bool) -> list[Headline]:
+def headlines(db: Database, numbers: Iterable[int], *, below: bool) -> list[Headline]:
     """The headlines of these messages, and of their descendants if `below`, oldest first."""
     rows = db.rows("outline", json_list(numbers), WORDS, int(below))
     ids: dict[int, str] = {row[N]: row[ID] for row in rows}

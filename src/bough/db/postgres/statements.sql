@@ -396,17 +396,23 @@ ORDER BY m.n
 
 -- name: segments
 WITH RECURSIVE below (n, first) AS (
-    SELECT value, value
+    SELECT m.n, m.n
     FROM unnest(CAST($2 AS bigint[])) wanted (value)
+    JOIN LATERAL (
+        SELECT * FROM bough.messages m WHERE m.namespace = $1 AND m.n = wanted.value OFFSET 0
+    ) m ON true
+    WHERE m.created_at <= $4
     UNION ALL
     SELECT c.n, CASE WHEN p.n IN (SELECT value FROM unnest(CAST($3 AS bigint[])) wanted (value)) OR (
-        SELECT count(*) FROM (SELECT * FROM bough.messages WHERE namespace = $1) c WHERE c.parent = p.n
+        SELECT count(*)
+        FROM (SELECT * FROM bough.messages WHERE namespace = $1) c
+        WHERE c.parent = p.n AND c.created_at <= $4
     ) > 1 THEN c.n ELSE p.first END
     FROM below p
     JOIN LATERAL (
         SELECT * FROM bough.messages c WHERE c.namespace = $1 AND c.parent = p.n OFFSET 0
     ) c ON true
-    WHERE c.n > p.n
+    WHERE c.n > p.n AND c.created_at <= $4
 )
 SELECT s.first, s.last, s.messages, m.parent
 FROM (
@@ -827,6 +833,9 @@ WHERE s.activity < $2 AND (s.channel = $3 OR $3 IS NULL) AND (s.directory = $4 O
     c.parent = p.n OFFSET 0) c ON true WHERE c.n > p.n ) SELECT n FROM below)) AND ($9 = 0 OR s.pinned_at IS NOT NULL)
 ORDER BY s.activity DESC LIMIT $8
 
+-- name: keys_by_use
+SELECT key FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions ORDER BY activity
+
 -- name: session_numbers_by_key
 SELECT s.key, s.n, s.head
 FROM unnest(CAST($2 AS text[])) names (value)
@@ -1139,6 +1148,17 @@ SELECT (
 FROM (SELECT * FROM bough.turns WHERE namespace = $1) t
 WHERE t.session = $2 AND t.n > $3 AND t.status IN ('running', 'interrupted', 'failed')
 ORDER BY t.n DESC
+
+-- name: last_turn_before
+SELECT last
+FROM (SELECT * FROM bough.turns WHERE namespace = $1) turns
+WHERE session = $2 AND n > 0 AND status IN ('complete', 'stopped') AND finished_at <= $3
+ORDER BY n DESC LIMIT 1
+
+-- name: last_use_before
+SELECT max(started_at)
+FROM (SELECT * FROM bough.turns WHERE namespace = $1) turns
+WHERE session = $2 AND started_at <= $3
 
 -- name: turns_begun
 SELECT (
@@ -2082,6 +2102,12 @@ SELECT n, at, kind, session, message
 FROM (SELECT * FROM bough.changes WHERE namespace = $1) changes
 WHERE n > $2
 ORDER BY n LIMIT $3
+
+-- name: changes_of_sessions
+SELECT session, at, kind, message
+FROM (SELECT * FROM bough.changes WHERE namespace = $1) changes
+WHERE session IS NOT NULL AND (session = $2 OR $2 IS NULL)
+ORDER BY n
 
 -- name: newest_change
 SELECT max(n) FROM (SELECT * FROM bough.changes WHERE namespace = $1) changes
