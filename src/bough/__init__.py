@@ -18,6 +18,7 @@ _MODULE_OF = {
         "model.previews": "SessionPreview",
         "model.search": "Facet Facets Hits IndexStatus Query Term",
         "model.search_query": "parse_query",
+        "model.traces": "Trace",
         "model.tree": "Tree",
         "model.turns": "SaveTurn",
         "model.usage": "ReplyInfo Totals Usage",

@@ -184,6 +184,9 @@ from bough.model.search import (
 from bough.model.search_query import (
     parse_query as parse_query,
 )
+from bough.model.traces import (
+    Trace as Trace,
+)
 from bough.model.tree import (
     Tree as Tree,
 )

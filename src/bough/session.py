@@ -17,6 +17,7 @@ from bough.model import (
     ReplyInfo,
     SessionInfo,
     Status,
+    ToolCall,
     Totals,
     TurnInfo,
     Undoable,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from bough.context.compaction import Summarize
     from bough.context.fit import Context
     from bough.model.times import Span, Time
+    from bough.model.traces import Trace
     from bough.storage.record import Recording
     from bough.storage.replies import Group, Pair
     from bough.store import Store
@@ -132,6 +134,18 @@ class Session:
         with db.reading():
             past = None if as_of is None else Past(db, micros(as_of, "as_of"))
             return branches.branches(db, self.key, past)
+
+    def pending_calls(self) -> list[ToolCall]:
+        """The tool calls at the end of the dialog that have no result yet."""
+        head = self.head
+        return [] if head is None else self.store.pending_calls(head)
+
+    def trace(self) -> Trace:
+        """Its turns, with those of the sessions that work for it, as a tree. Raises `NotFound` if it was deleted."""
+        from bough.storage.traces import trace
+
+        with self.store.db.reading():
+            return trace(self.store.db, self.key)
 
     def turns(self, status: Status | None = None, limit: int | None = None) -> list[TurnInfo]:
         """Its turns, the newest first, the unfinished ones included."""

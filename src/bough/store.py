@@ -28,6 +28,7 @@ from bough.model import (
     Save,
     SessionInfo,
     Size,
+    ToolCall,
     Totals,
     TrashEntry,
     TurnInfo,
@@ -41,7 +42,7 @@ from bough.model.keys import parse_key
 from bough.model.nodes import STATUSES
 from bough.model.search import Facets, Hits
 from bough.model.times import micros, span
-from bough.model.tree import Tree, grow
+from bough.model.tree import Tree, grow, pending_calls
 from bough.model.values import replace
 from bough.session import WAIT, Session, recording
 from bough.storage import (
@@ -208,6 +209,15 @@ class Store:
         needs no store, and raises `Corrupt` for content that is damaged.
         """
         return self.load_path("path", check_id(id), last) or self.load_path("path", lookup.full_id(self.db, id), last)
+
+    def pending_calls(self, id: str) -> list[ToolCall]:
+        """The tool calls at the end of a path that have no result yet. Raises `NotFound`."""
+        for last in (8, 64, None):  # they are nearly always among the last messages
+            path = self.path(id, last)
+            calls = pending_calls(path)
+            if calls is not None:
+                return calls
+        return []
 
     def children(self, id: str, *, as_of: Time | None = None) -> list[Node]:
         """The messages that follow a message, oldest first. Raises `NotFound`.

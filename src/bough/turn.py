@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from bough.errors import BoughError, Conflict, FormatError, Invalid, Refused, StorageError
-from bough.model import Json, Message, Node, Status, TurnInfo, Usage, assistant, user
+from bough.model import Json, Message, Node, Status, ToolCall, TurnInfo, Usage, assistant, user
 from bough.model.values import replace
 from bough.prices import listed_cost
 from bough.storage import lookup, turns
@@ -69,6 +69,10 @@ class Turn:
     def path(self, last: int | None = None) -> list[Node]:
         """The dialog so far, with what this turn has added."""
         return self.session.store.path(self.last, last)
+
+    def pending_calls(self) -> list[ToolCall]:
+        """The tool calls at its end that have no result yet; as `Session.pending_calls`."""
+        return self.session.store.pending_calls(self.last)
 
     def context(
         self,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bough.agent.tool_calls import INTERRUPTED, result_message
 from bough.agent.tools import Result
-from bough.model import Message, Node, ToolCall, user
+from bough.model import Message, Node, user
 
 if TYPE_CHECKING:
     from bough.turn import Turn
@@ -19,7 +18,7 @@ def prepare_resume(turn: Turn, message: Message | str | None) -> None:
     A call without a stored result may have had its effect. It is answered as interrupted, and the model decides. The
     store has set a half reply apart, so that the model answers anew.
     """
-    if open_calls := unanswered(turn.path()):
+    if open_calls := turn.pending_calls():
         turn.add([result_message(call, Result.failed(INTERRUPTED)) for call in open_calls])
     if message is not None:
         turn.add(user(message) if isinstance(message, str) else message)
@@ -28,13 +27,3 @@ def prepare_resume(turn: Turn, message: Message | str | None) -> None:
 def is_done(node: Node) -> bool:
     """Whether a turn that ends at this node is complete, and was only not closed."""
     return node.role == "assistant" and not node.message.error and not node.message.calls
-
-
-def unanswered(path: Sequence[Node]) -> list[ToolCall]:
-    """The calls at the end of a path without a result."""
-    answered: set[str] = set()
-    for node in reversed(path):
-        answered |= {result.call_id for result in node.message.results}
-        if node.role == "assistant":
-            return [call for call in node.message.calls if call.call_id not in answered]
-    return []

@@ -473,6 +473,14 @@ WHERE (updated_at < ?1 AND parent IS NULL OR expires_at <= ?3 OR updated_at + ex
 -- name: child_sessions
 SELECT n, key FROM sessions WHERE parent = ? ORDER BY n
 
+-- name: family
+-- A session and those that work for it, at any depth.
+WITH RECURSIVE family (n) AS (
+    SELECT n FROM sessions WHERE key = ?
+    UNION SELECT s.n FROM family f CROSS JOIN sessions s ON s.parent = f.n
+)
+{session} WHERE s.n IN (SELECT n FROM family) ORDER BY s.n
+
 -- name: insert_session
 INSERT INTO sessions (n, key, channel, channel_id, directory, head, placed, revision, activity, parent, forked_from,
                       title, agent, model, extra, created_at, updated_at)
@@ -571,6 +579,10 @@ SELECT {turn} FROM turns t WHERE t.n = ?
 -- name: turns
 SELECT {turn} FROM turns t
 WHERE ({of_session}) AND (t.status = ?2 OR ?2 IS NULL) AND t.n < ?3 AND t.n > 0 ORDER BY t.n DESC LIMIT ?4
+
+-- name: turns_of_family
+SELECT {turn} FROM json_each(?) names CROSS JOIN sessions s ON s.key = names.value
+CROSS JOIN turns t ON t.session = s.n WHERE t.n > 0 ORDER BY t.n
 
 -- name: turns_since
 -- The turns of a session that begin after a message and did not complete.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
-from bough.model import Headline, Node
+from bough.model import Headline, Node, ToolCall
 from bough.model.branches import Segment
 
 P = TypeVar("P", Node, Headline, Segment)
@@ -89,3 +89,13 @@ def turn_starts(path: Sequence[Node]) -> list[Node]:
         if begins or place == 0:
             starts.append(node)
     return starts
+
+
+def pending_calls(path: Sequence[Node]) -> list[ToolCall] | None:
+    """The calls of the last reply on a path that have no result; None if no reply is among these nodes."""
+    answered: set[str] = set()
+    for node in reversed(path):
+        answered |= {result.call_id for result in node.message.results}
+        if node.role == "assistant":
+            return [call for call in node.message.calls if call.call_id not in answered]
+    return None

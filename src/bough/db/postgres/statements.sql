@@ -940,6 +940,33 @@ ORDER BY activity
 -- name: child_sessions
 SELECT n, key FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE parent = $2 ORDER BY n
 
+-- name: family
+WITH RECURSIVE family (n) AS (
+    SELECT n
+    FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
+    WHERE key = $2
+    UNION
+    SELECT s.n
+    FROM family f
+    JOIN LATERAL (
+        SELECT * FROM bough.sessions s WHERE s.namespace = $1 AND s.parent = f.n OFFSET 0
+    ) s ON true
+)
+SELECT s.key, s.channel, s.channel_id, h.id, s.revision, s.directory, s.title, s.agent, s.model, p.key, c.id,
+    s.forked_from, s.extra, s.created_at, s.updated_at, s.activity, s.pinned_at, s.expires_at, s.expires_after
+FROM (SELECT * FROM bough.sessions WHERE namespace = $1) s
+LEFT JOIN LATERAL (
+    SELECT * FROM bough.messages h WHERE h.namespace = $1 AND h.n = s.head OFFSET 0
+) h ON true
+LEFT JOIN LATERAL (
+    SELECT * FROM bough.sessions p WHERE p.namespace = $1 AND p.n = s.parent OFFSET 0
+) p ON true
+LEFT JOIN LATERAL (
+    SELECT * FROM bough.messages c WHERE c.namespace = $1 AND c.n = s.parent_message OFFSET 0
+) c ON true
+WHERE s.n IN (SELECT n FROM family)
+ORDER BY s.n
+
 -- name: insert_session
 INSERT INTO bough.sessions (namespace, n, key, channel, channel_id, directory, head, placed, revision, activity, parent,
     forked_from, title, agent, model, extra, created_at, updated_at)
@@ -1131,6 +1158,29 @@ FROM (SELECT * FROM bough.turns WHERE namespace = $1) t
 WHERE (CAST($2 AS text) IS NULL OR t.session = (SELECT n FROM (SELECT * FROM bough.sessions WHERE namespace = $1)
     sessions WHERE key = $2)) AND (t.status = $3 OR $3 IS NULL) AND t.n < $4 AND t.n > 0
 ORDER BY t.n DESC LIMIT $5
+
+-- name: turns_of_family
+SELECT (
+    SELECT id FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages WHERE n = t.n
+), (
+    SELECT key FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE n = t.session
+), t.status, (
+    SELECT id FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages WHERE n = t.parent
+), (
+    SELECT id FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages WHERE n = t.last
+), t.input_tokens, t.output_tokens, t.cached_tokens, t.reasoning_tokens, t.cost, t.model, t.provider, t.request_id,
+    t.idempotency_key, t.instructions_digest, (
+    SELECT id FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages WHERE n = t.caller
+), t.caller_call, t.error, t.metadata, t.started_at, t.first_token_at, t.finished_at, t.context_tokens
+FROM unnest(CAST($2 AS text[])) names (value)
+JOIN LATERAL (
+    SELECT * FROM bough.sessions s WHERE s.namespace = $1 AND s.key = names.value OFFSET 0
+) s ON true
+JOIN LATERAL (
+    SELECT * FROM bough.turns t WHERE t.namespace = $1 AND t.session = s.n OFFSET 0
+) t ON true
+WHERE t.n > 0
+ORDER BY t.n
 
 -- name: turns_since
 SELECT (
