@@ -170,7 +170,7 @@ def test_no_class_name_is_defined_twice() -> None:
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
 
 
-ACROSS = {"contract", "properties", "reliability", "postgres"}
+ACROSS = {"contract", "properties", "growth", "reliability", "postgres"}
 """Folders of tests about a behaviour of several packages, or of a backend."""
 
 

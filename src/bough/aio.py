@@ -211,6 +211,7 @@ class AsyncStore(_Facade):
     list_turns = stream(Store.list_turns)
     list_replies = stream(Store.list_replies)
     list_names = stream(Store.list_names)
+    idle_sessions = stream(Store.idle_sessions)
     content = stream(Store.content, at_once=1)
     undoable = hop(Store.undoable)
     undo = hop(Store.undo)

@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from bough.protocols import Progress
     from bough.storage.copy import Copied
     from bough.storage.replies import Group, Pair
+    from bough.storage.retention import Idle
 
 T = TypeVar("T")
 EVERYTHING = 2**62
@@ -785,39 +786,38 @@ class Store:
     def purge(self, older_than: Span = 0) -> int:
         """Removes for good what was deleted longer ago than this (seconds or a timedelta); the number of entries.
 
-        Raises `Invalid` for a negative span.
+        It works in short transactions, as `clean` does. Raises `Invalid` for a negative span.
         """
-        older = span(older_than, "older_than")
+        from bough.storage.retention import purge
 
-        def work(now: int) -> int:
-            count = trash.purge(self.db, now - older + 1)
-            if count:
-                changes.add(self.db, "purged", now)
-            return count
-
-        return self.write(work)
+        before = self.clock() - span(older_than, "older_than") + 1
+        return purge(self.db, self.write, before)
 
     def clean(
         self, older_than: Span | None = None, dry_run: bool = True, *, channel: str | None = None
     ) -> list[SessionInfo]:
         """The sessions, of all channels or of one, that have expired, or were not used for this long.
 
-        They go to the trash only if `dry_run` is False. A session in a turn is left out, a pinned one, and one that a
+        They go to the trash only if `dry_run` is False, in short transactions: others may write in between, and a run
+        that was broken off is continued by the next. A session in a turn is left out, a pinned one, and one that a
         pinned message would go with. `older_than` is in seconds, or a timedelta. Raises `Invalid` for a negative one.
         """
-        older = None if older_than is None else span(older_than, "older_than")
+        from bough.storage.retention import clean, idle_sessions
 
-        def work(now: int) -> list[SessionInfo]:
-            idle = sessions.idle(self.db, None if older is None else now - older, channel, now)
-            for info in idle if not dry_run else ():
-                if lookup.session_number(self.db, info.key) is not None:  # else it went with the session it worked for
-                    sessions.delete(self.db, info.key, now, keep=True)
-            return idle
+        idle = self._idle(older_than, channel)
+        return list(idle_sessions(self.db, idle)) if dry_run else clean(self.db, self.write, idle)
 
-        if dry_run:
-            with self.db.reading():
-                return work(self.clock())
-        return self.write(work)
+    def idle_sessions(self, older_than: Span | None = None, *, channel: str | None = None) -> Iterator[SessionInfo]:
+        """The sessions that `clean` would take, a few in memory at a time. Raises `Invalid` as `clean` does."""
+        from bough.storage.retention import idle_sessions
+
+        return idle_sessions(self.db, self._idle(older_than, channel))
+
+    def _idle(self, older_than: Span | None, channel: str | None) -> Idle:
+        from bough.storage.retention import Idle
+
+        now = self.clock()
+        return Idle(None if older_than is None else now - span(older_than, "older_than"), channel, now)
 
     def migrate(self, progress: Progress | None = None) -> int:
         """Rewrites rows that an older version stored, in the shape of this one; the number of rows.

@@ -20,7 +20,7 @@ from bough.db.postgres.transaction import STATEMENTS
 
 OF_THE_ENGINE = {"settings", "queue", "evidence", "make_namespace", "blob_window"}
 """Statements of the PostgreSQL driver alone."""
-OF_SQLITE = {"merge_index"}
+OF_SQLITE = {"merge_index", "merge_some", "rows_written"}
 """Statements for an index that cannot delete by key."""
 
 

@@ -39,6 +39,11 @@ CROSS JOIN sessions s ON s.n = t.session WHERE s.head = m.n AND s.placed IS NULL
 UNION ALL
 SELECT s.n, s.head, s.key, s.activity FROM json_each(?1) wanted CROSS JOIN sessions s ON s.placed = wanted.value
 
+-- fragment: idle
+-- Last used before the first parameter, or expired at the third, and of the channel of the second.
+(s.updated_at < ?1 AND s.parent IS NULL OR s.expires_at <= ?3 OR s.updated_at + s.expires_after <= ?3)
+AND s.pinned_at IS NULL AND (s.channel = ?2 OR ?2 IS NULL)
+
 -- fragment: highest
 (SELECT max(n) FROM (SELECT max(n) AS n FROM messages UNION ALL SELECT highest FROM state) used)
 
@@ -465,10 +470,14 @@ SELECT n, head FROM ({at_heads}) x ORDER BY n
 SELECT n, head FROM sessions WHERE n = ?
 
 -- name: idle_sessions
--- The sessions that upkeep may take: last used before the first parameter, or expired at the third.
-SELECT key FROM sessions
-WHERE (updated_at < ?1 AND parent IS NULL OR expires_at <= ?3 OR updated_at + expires_after <= ?3)
-  AND pinned_at IS NULL AND (channel = ?2 OR ?2 IS NULL) ORDER BY activity
+-- A page of the sessions that upkeep may take, after an activity.
+SELECT s.activity, s.key FROM sessions s WHERE s.activity > ?4 AND {idle} ORDER BY s.activity LIMIT ?5
+
+-- name: is_idle
+SELECT 1 FROM sessions s WHERE s.key = ?4 AND {idle}
+
+-- name: pinned_session
+SELECT s.n FROM json_each(?) wanted CROSS JOIN sessions s ON s.n = wanted.value WHERE s.pinned_at IS NOT NULL LIMIT 1
 
 -- name: child_sessions
 SELECT n, key FROM sessions WHERE parent = ? ORDER BY n
@@ -846,8 +855,11 @@ SELECT t.n, t.id, t.payload FROM trash_names x JOIN trash t ON t.n = x.trash WHE
 SELECT t.id FROM trash_names x JOIN trash t ON t.n = x.trash WHERE x.name >= ? AND x.name < ?
 GROUP BY t.n, t.id ORDER BY t.n DESC LIMIT 6
 
--- name: trash_before
-SELECT n, id, payload FROM trash WHERE deleted_at < ? ORDER BY n
+-- name: old_trash
+SELECT n, messages FROM trash WHERE deleted_at < ? ORDER BY n LIMIT ?
+
+-- name: trash_by_number
+SELECT n, id, payload FROM trash WHERE n = ?
 
 -- name: delete_trash
 DELETE FROM trash WHERE n = ?

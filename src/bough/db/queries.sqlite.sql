@@ -54,6 +54,13 @@ SELECT f.rowid, f.rank FROM search f CROSS JOIN messages m ON m.n = f.rowid
 WHERE f.search MATCH ?1 AND (f.rank > ?21 OR f.rank = ?21 AND f.rowid < ?2 OR ?21 IS NULL) AND {search_filters}
 ORDER BY f.rank, f.rowid DESC LIMIT ?3 OFFSET ?4
 
+-- name: merge_some
+-- About so many pages of it; a negative number begins a merge of all.
+INSERT INTO search (search, rank) VALUES ('merge', ?)
+
+-- name: rows_written
+SELECT total_changes()
+
 -- name: insert_change
 -- Its number is the highest one plus one, which SQLite finds by itself.
 INSERT INTO changes (at, kind, session, message)

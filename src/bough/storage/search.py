@@ -151,6 +151,17 @@ def unindex(db: Database, numbers: Sequence[int]) -> None:
         _for_indexed(db, "unindex", numbers)
 
 
+def merge_some(db: Database, pages: int) -> bool:
+    """Merges about so many pages of the index, which removes the words of deleted messages; whether there are more.
+
+    A merge of the whole index begins with a negative number.
+    """
+    (before,) = db.row("rows_written") or (0,)
+    db.run("merge_some", pages)
+    (after,) = db.row("rows_written") or (0,)
+    return bool(after - before >= 2)  # a merge that finds nothing to do writes one row
+
+
 def reindex(db: Database, numbers: Sequence[int]) -> None:
     """Indexes restored messages with numbers that the index has passed already."""
     _for_indexed(db, "index_words", numbers)

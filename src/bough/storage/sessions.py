@@ -10,9 +10,7 @@ from bough.db.rows import SessionRow
 from bough.errors import Conflict
 from bough.model import Json, SessionInfo, ids, keys
 from bough.model.values import UNSET, Unset, replace, value
-from bough.storage import changes, journal, leases, lookup, pins, trash
-
-NEVER = -(2**62)
+from bough.storage import changes, journal, leases, lookup, trash
 
 
 @value
@@ -116,8 +114,8 @@ def fork_key(db: Database, channel: str | None) -> str:
     return prefix + ids.mint_free(1, used)[0]
 
 
-def delete(db: Database, key: str, now: int, keep: bool) -> None:
-    """Deletes a session with its delegates, and the messages that no other session reaches. Raises `Busy`."""
+def delete(db: Database, key: str, now: int, keep: bool) -> int:
+    """Deletes a session with its delegates, and the messages that no other session reaches; how many. Raises `Busy`."""
     members = family(db, key)
     for member in members:
         leases.unleased(db, member.key, now)
@@ -126,6 +124,7 @@ def delete(db: Database, key: str, now: int, keep: bool) -> None:
     entry = trash.delete(db, doomed, now, f"session {key}", keep, [member.n for member in members])
     if entry is not None:
         journal.add(db, "delete", now, session=members[0].n, after=f"session {key!r}", trash=entry)
+    return len(doomed)
 
 
 def clear(db: Database, key: str, now: int) -> None:
@@ -230,20 +229,3 @@ def passing(db: Database, n: int) -> list[SessionInfo]:
     below = json_list(below for (below,) in db.rows("with_descendants", json_list([n])))
     rows = [db.row("session_by_number", session) for session, _ in db.rows("sessions_at", below)]
     return sorted(session_infos(filter(None, rows)), key=lambda info: -info.cursor)
-
-
-def idle(db: Database, before: int | None, channel: str | None, now: int) -> list[SessionInfo]:
-    """The sessions (of one channel) last used before a time, and the expired ones, that upkeep may take."""
-    keys = [key for (key,) in db.rows("idle_sessions", NEVER if before is None else before, channel, now)]
-    free = [key for key in keys if not _is_kept(db, family(db, key), now)]
-    return [info for key in free if (info := find(db, key))]
-
-
-def _is_kept(db: Database, members: Sequence[leases.SessionState], now: int) -> bool:
-    """Whether one of these sessions is in a turn or pinned, or a pinned message would go with them."""
-    if any(leases.is_leased(member, now) for member in members):
-        return True
-    rows = [trash.session_row(db, member.n) for member in members]
-    if any(row is not None and row.pinned_at is not None for row in rows):
-        return True
-    return bool(pins.all_pins(db) and pins.pinned_among(db, reached_only_by(db, members)))

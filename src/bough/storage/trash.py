@@ -134,16 +134,6 @@ def restore(db: Database, name: str, now: int) -> list[str]:
     return [message.id for message in deleted.messages]
 
 
-def purge(db: Database, before: int) -> int:
-    """Removes for good what was deleted before a moment; the number of entries."""
-    old = [TrashContent(*row) for row in db.rows("trash_before", before)]
-    for entry in old:
-        forget(db, entry)
-    if not db.index_has_keys:
-        db.run("merge_index")
-    return len(old)
-
-
 def forget(db: Database, entry: TrashContent) -> None:
     """Removes one entry for good."""
     with suppress(Corrupt):  # then nobody can tell which blobs it held: verify() counts them again

@@ -931,11 +931,25 @@ ORDER BY n
 SELECT n, head FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE n = $2
 
 -- name: idle_sessions
-SELECT key
-FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
-WHERE (updated_at < $2 AND parent IS NULL OR expires_at <= $4 OR updated_at + expires_after <= $4) AND pinned_at IS NULL
-    AND (channel = $3 OR $3 IS NULL)
-ORDER BY activity
+SELECT s.activity, s.key
+FROM (SELECT * FROM bough.sessions WHERE namespace = $1) s
+WHERE s.activity > $5 AND (s.updated_at < $2 AND s.parent IS NULL OR s.expires_at <= $4 OR s.updated_at +
+    s.expires_after <= $4) AND s.pinned_at IS NULL AND (s.channel = $3 OR $3 IS NULL)
+ORDER BY s.activity LIMIT $6
+
+-- name: is_idle
+SELECT 1
+FROM (SELECT * FROM bough.sessions WHERE namespace = $1) s
+WHERE s.key = $5 AND (s.updated_at < $2 AND s.parent IS NULL OR s.expires_at <= $4 OR s.updated_at + s.expires_after <=
+    $4) AND s.pinned_at IS NULL AND (s.channel = $3 OR $3 IS NULL)
+
+-- name: pinned_session
+SELECT s.n
+FROM unnest(CAST($2 AS bigint[])) wanted (value)
+JOIN LATERAL (
+    SELECT * FROM bough.sessions s WHERE s.namespace = $1 AND s.n = wanted.value OFFSET 0
+) s ON true
+WHERE s.pinned_at IS NOT NULL LIMIT 1
 
 -- name: child_sessions
 SELECT n, key FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE parent = $2 ORDER BY n
@@ -1660,8 +1674,11 @@ WHERE x.name >= $2 AND x.name < $3
 GROUP BY t.n, t.id
 ORDER BY t.n DESC LIMIT 6
 
--- name: trash_before
-SELECT n, id, payload FROM (SELECT * FROM bough.trash WHERE namespace = $1) trash WHERE deleted_at < $2 ORDER BY n
+-- name: old_trash
+SELECT n, messages FROM (SELECT * FROM bough.trash WHERE namespace = $1) trash WHERE deleted_at < $2 ORDER BY n LIMIT $3
+
+-- name: trash_by_number
+SELECT n, id, payload FROM (SELECT * FROM bough.trash WHERE namespace = $1) trash WHERE n = $2
 
 -- name: delete_trash
 DELETE FROM bough.trash AS trash WHERE trash.namespace = $1 AND (n = $2)

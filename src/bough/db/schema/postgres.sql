@@ -230,6 +230,7 @@ CREATE TABLE bough.journal (
     trash     text COLLATE "C",
     PRIMARY KEY (namespace, n)
 );
+CREATE INDEX journal_trash ON bough.journal (namespace, trash) WHERE trash IS NOT NULL;
 
 CREATE TABLE bough.trash (
     namespace  text COLLATE "C" NOT NULL,

@@ -190,6 +190,7 @@ CREATE TABLE journal (                  -- how to undo the latest moves, deletio
     after   TEXT,                       -- and the state that it requires
     trash   TEXT                        -- id of the entry of the trash with what was deleted
 ) STRICT;
+CREATE INDEX journal_trash ON journal (trash) WHERE trash IS NOT NULL;
 
 CREATE TABLE trash (
     n          INTEGER PRIMARY KEY,
@@ -205,6 +206,7 @@ CREATE TABLE trash_names (              -- ids of messages and keys of sessions 
     trash INTEGER NOT NULL REFERENCES trash (n) ON DELETE CASCADE,
     PRIMARY KEY (name, trash)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX trash_names_trash ON trash_names (trash);
 
 CREATE TABLE server_tokens (            -- for users and programs of a server; the token itself is not stored
     id         TEXT PRIMARY KEY,
