@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from bough.cli.output.text import one_line, truncate
 from bough.model.keys import cli_key
+from bough.model.times import parse_time
 from bough.model.values import value
 
 if TYPE_CHECKING:
@@ -62,6 +63,19 @@ def limit_option(default: int, help: str = "Number of rows.") -> Callable[[F], F
     """The option `-n N`."""
     number = click.IntRange(min=1)
     return click.option("-n", "--limit", metavar="N", type=number, default=default, show_default=True, help=help)
+
+
+def _time(ctx: click.Context, parameter: click.Parameter, given: str | None) -> int | None:  # noqa: ARG001
+    return None if given is None else parse_time(given)
+
+
+def time_options(function: F) -> F:
+    """Adds `--since` and `--until`, as microseconds."""
+    option = partial(click.option, metavar="WHEN", callback=_time)
+    until = option("--until", help="Before this time.")
+    return option("--since", help="From this time on: 2026-11-16, 2026-11-16T08:30, or an age such as 7d.")(
+        until(function)
+    )
 
 
 def _set_location(ctx: click.Context, parameter: click.Parameter, given: str | None) -> None:

@@ -30,6 +30,20 @@ def test_stats_sum_tokens_and_cost_and_do_not_take_unknown_for_zero(kept: Shell)
     assert "(3 more: -n)" in kept("stats", "-n", "1").out
 
 
+def test_stats_are_grouped_by_one_or_two_things_and_limited_to_a_time(kept: Shell) -> None:
+    assert "By model\n" in kept("stats", "--by", "model").out
+    done = kept("stats", "--by", "day,model")
+    assert re.search(r"^  20\d\d-\d\d-\d\d · claude-x ", done.out, re.MULTILINE)
+    assert "By session" not in done.out
+    facts = json.loads(kept("stats", "--by", "provider", "--json").out)
+    assert set(facts) == {"total", "messages", "sessions_kept", "provider"}
+    assert kept("stats", "--until", "2001-01-01").err == "No turns yet.\n"
+    assert kept("stats", "--since", "2001-01-01").out.startswith("Total  9 turns")
+    refused = kept("stats", "--by", "week")
+    assert refused.status == 2
+    assert "model, provider, session, agent, label, day" in refused.err
+
+
 def test_bars_grow_by_eighths() -> None:
     assert bar(1.0, 4) == "████"
     assert bar(0.5, 4) == "██  "

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import click
 
 from bough.cli.locate import Locator, working_directory
-from bough.cli.options import SESSION, examples, json_option, limit_option, store_options
+from bough.cli.options import SESSION, examples, json_option, limit_option, store_options, time_options
 from bough.cli.output.console import note, print_json, print_lines, progress, styled
 from bough.cli.output.text import one_line
 from bough.cli.output.times import format_time
@@ -17,7 +17,7 @@ from bough.cli.refs import session_key
 from bough.model import ROLES, Hit
 from bough.model.search import Hits, Query
 from bough.model.search_query import parse_query
-from bough.model.times import iso, parse_time
+from bough.model.times import iso
 from bough.model.values import replace
 from bough.store import Store
 
@@ -39,8 +39,7 @@ from bough.store import Store
 @click.option("--here", is_flag=True, help="Only in conversations of this directory and below it.")
 @click.option("--role", type=click.Choice(list(ROLES)), help="Only messages of this role.")
 @click.option("--label", metavar="TEXT", help="Only messages with this label.")
-@click.option("--since", metavar="WHEN", help="From this time on: 2026-11-16, 2026-11-16T08:30, or an age such as 7d.")
-@click.option("--until", metavar="WHEN", help="Before this time.")
+@time_options
 @click.option("--best", is_flag=True, help="Order by relevance instead of time.")
 @click.option("--syntax", is_flag=True, help='WORDS is a query: AND, OR, NOT, "a phrase", prefix*.')
 @json_option
@@ -48,7 +47,7 @@ from bough.store import Store
 @click.pass_obj
 def command(
     locator: Locator, words: tuple[str, ...], limit: int, offset: int, session: str | None, channel: str | None,
-    here: bool, role: str | None, label: str | None, since: str | None, until: str | None, best: bool, syntax: bool,
+    here: bool, role: str | None, label: str | None, since: int | None, until: int | None, best: bool, syntax: bool,
     as_json: bool,
 ) -> None:  # fmt: skip
     """Find messages that contain all of WORDS, those stored last first. Punctuation is literal: C++, foo-bar.
@@ -62,8 +61,7 @@ def command(
         query = Query(fts=typed) if syntax else parse_query(typed)
         filters = {
             "session": session_key(store, session or query.session), "channel": channel, "role": role, "label": label,
-            "since": parse_time(since) if since else None, "until": parse_time(until) if until else None,
-            "directory": working_directory() if here else None,
+            "since": since, "until": until, "directory": working_directory() if here else None,
         }  # fmt: skip
         query = replace(query, **{name: given for name, given in filters.items() if given is not None})
         if query == Query():

@@ -2,36 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import click
 
 from bough.cli.locate import Locator
-from bough.cli.options import SESSION, examples, json_option, limit_option, store_options
+from bough.cli.options import SESSION, examples, json_option, limit_option, store_options, time_options
 from bough.cli.output.console import columns, note, print_json, print_lines, styled
 from bough.cli.output.text import one_line, pad, pluralize, width
 from bough.cli.refs import session_key
 from bough.model import Totals
+from bough.storage.replies import GROUPS
 from bough.store import Store
 
 MAX_NAME = 40
 MAX_BAR = 24
 NUMBERS = 50
 """Cells of the columns for tokens, cost and turns."""
+TITLES = {"models": "model", "days": "day", "sessions": "session"}
+Sections: TypeAlias = dict[str, list[Totals]]
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
-@click.command("stats", epilog=examples("bough stats", "bough stats --session cli:default", "bough stats --json"))
+@click.command(
+    "stats", epilog=examples("bough stats", "bough stats --session cli:default", "bough stats --by day,model")
+)
 @click.option("--session", metavar="NAME", type=SESSION, help="Only of this session.")
+@click.option("--by", metavar="GROUP", help=f"By one of {', '.join(GROUPS)}, or two of these: day,model.")
+@time_options
 @limit_option(14, "Rows per section.")
 @json_option
 @store_options
 @click.pass_obj
-def command(locator: Locator, session: str | None, limit: int, as_json: bool) -> None:
-    """Show tokens and cost: in total, by model, by day and by session."""
+def command(
+    locator: Locator, session: str | None, by: str | None, since: int | None, until: int | None, limit: int,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Show tokens and cost: in total, by model, by day and by session, or by what `--by` names."""
+    span = {"since": since, "until": until}
     with locator.existing() as store:
-        sections = usage_by_section(store, session_key(store, session))
+        sections = usage_by_section(store, session_key(store, session), by, span)
         size = store.size()
     (total,) = sections.pop("total")
     if as_json:
@@ -43,28 +54,31 @@ def command(locator: Locator, session: str | None, limit: int, as_json: bool) ->
         print_lines(report_lines(total, sections, limit))
 
 
-def usage_by_section(store: Store, session: str | None) -> dict[str, list[Totals]]:
-    sections = {"total": store.usage(session), "models": store.usage(session, by="model")}
-    sections["days"] = store.usage(session, by="day")
+def usage_by_section(store: Store, session: str | None, by: str | None, span: Mapping[str, Any]) -> Sections:
+    sections = {"total": store.usage(session, **span)}
+    if by is not None:
+        groups: Any = tuple(by.replace(",", " ").split())
+        return sections | {by: store.usage(session, by=groups, **span)}
+    sections |= {"models": store.usage(session, by="model", **span), "days": store.usage(session, by="day", **span)}
     if session is None:
-        sections["sessions"] = store.usage(by="session")
+        sections["sessions"] = store.usage(by="session", **span)
     return sections
 
 
-def report_lines(total: Totals, sections: dict[str, list[Totals]], limit: int) -> Iterator[str]:
+def report_lines(total: Totals, sections: Sections, limit: int) -> Iterator[str]:
     """The total, then a chart for each section."""
     yield f"{styled('Total', 'bold')}  {pluralize(total.turns, 'turn')} · {tokens(total)} tokens · {price(total)}"
     for section, totals in sections.items():
-        shown = totals[-limit:] if section == "days" else sorted(totals, key=total_tokens, reverse=True)[:limit]
+        shown = totals[-limit:] if section.startswith("day") else sorted(totals, key=total_tokens, reverse=True)[:limit]
         yield ""
         hidden = f" ({len(totals) - len(shown):,} more: -n)" if len(totals) > len(shown) else ""
-        yield styled(f"By {section[:-1]}{hidden}", "bold")
+        yield styled(f"By {TITLES.get(section, section)}{hidden}", "bold")
         yield from chart(shown)
 
 
 def chart(rows: Sequence[Totals]) -> Iterator[str]:
     """One line per row, with a bar for its tokens."""
-    names = [one_line(row.name or "(unknown)") for row in rows]
+    names = [one_line(" · ".join(name or "(unknown)" for name in row.names)) for row in rows]
     room = min(MAX_NAME, max(map(width, names), default=0), max(10, columns() - NUMBERS - MAX_BAR // 2))
     length = max(1, min(MAX_BAR, columns() - NUMBERS - room))
     most = max(map(total_tokens, rows), default=0) or 1
@@ -104,6 +118,7 @@ def totals_json(total: Totals) -> dict[str, Any]:
     usage = total.usage
     return {
         "name": total.name,
+        "names": list(total.names),
         "turns": total.turns,
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,
