@@ -69,6 +69,7 @@ FLAT: dict[str, Callable[[Store], Any]] = {
     "outline of the latest trees": lambda store: store.outline(limit=20),
     "newest messages": lambda store: list(store.list_messages(limit=50)),
     "search": lambda store: store.search("question", limit=20),
+    "search of a session": lambda store: store.search("question", session="s:1", limit=20),
     "delete a session": lambda store: store.delete_session("s:11"),
     "delete a message": lambda store: store.delete_messages([head(store, 12)]),
     "undo": lambda store: store.undo(),

@@ -119,13 +119,17 @@ coalesce(replies.cost + excluded.cost, replies.cost, excluded.cost)
 ?1 IS NULL OR t.session = (SELECT n FROM sessions WHERE key = ?1)
 
 -- fragment: search_filters
--- The conditions of a search. Each parameter that is NULL or 0 allows everything; those of a turn are asked for only if
--- the fifteenth is 1. `has` is a sum of bits, as in `storage.search_query`.
-(m.role = ?5 OR ?5 IS NULL) AND (m.label = ?6 OR ?6 IS NULL)
-AND (m.created_at >= ?7 OR ?7 IS NULL) AND (m.created_at < ?8 OR ?8 IS NULL)
+-- The conditions of a search. Each parameter that is NULL or 0 allows everything.
+{message_filters}
 AND (?9 IS NULL OR m.n IN (
     WITH RECURSIVE walk (n) AS (SELECT head FROM sessions WHERE key = ?9 {walk}) SELECT n FROM walk)
     OR m.turn IN (SELECT t.n FROM turns t JOIN sessions s ON s.n = t.session WHERE s.key = ?9))
+
+-- fragment: message_filters
+-- Those except the session. Those of a turn are asked for only if the fifteenth is 1. `has` is a sum of bits, as in
+-- `storage.search_query`.
+(m.role = ?5 OR ?5 IS NULL) AND (m.label = ?6 OR ?6 IS NULL)
+AND (m.created_at >= ?7 OR ?7 IS NULL) AND (m.created_at < ?8 OR ?8 IS NULL)
 AND (?10 IS NULL OR m.n NOT IN ({excluded}))
 AND (CAST(?11 AS integer) & 1 = 0 OR m.modality = 'image'
     OR EXISTS (SELECT 1 FROM blocks b WHERE b.message = m.n AND b.modality = 'image'))

@@ -46,8 +46,23 @@ INSERT INTO search (search) VALUES ('delete-all')
 INSERT INTO search (search) VALUES ('optimize')
 
 -- name: search_newest
+-- Of a session, its messages are found first: on its path, and what its turns added. The index then reads what lies
+-- between the first and the last of them.
+WITH RECURSIVE walk (n, first) AS (
+    SELECT head, 0 FROM sessions WHERE key = ?9 AND head IS NOT NULL
+    UNION SELECT t.last, t.n FROM turns t JOIN sessions s ON s.n = t.session WHERE s.key = ?9 AND t.n > 0
+    UNION SELECT m.parent, walk.first FROM walk CROSS JOIN messages m ON m.n = walk.n
+    WHERE m.parent >= walk.first AND m.parent < walk.n
+), own (n) AS MATERIALIZED (
+    SELECT n FROM walk UNION SELECT c.n FROM walk p CROSS JOIN messages c ON {is_child} WHERE c.turn = p.first
+    UNION SELECT c.n FROM sessions s CROSS JOIN turns t ON t.session = s.n AND t.n > 0
+    CROSS JOIN messages p ON p.n = t.parent CROSS JOIN messages c ON {is_child} WHERE s.key = ?9 AND c.turn = t.n
+)
 SELECT f.rowid FROM search f CROSS JOIN messages m ON m.n = f.rowid
-WHERE f.search MATCH ?1 AND f.rowid < ?2 AND {search_filters} ORDER BY f.rowid DESC LIMIT ?3 OFFSET ?4
+WHERE f.search MATCH ?1
+  AND f.rowid >= CASE WHEN ?9 IS NULL THEN 0 ELSE (SELECT coalesce(min(n), ?2) FROM own) END
+  AND f.rowid <= CASE WHEN ?9 IS NULL THEN ?2 - 1 ELSE (SELECT min(max(n), ?2 - 1) FROM own) END
+  AND (?9 IS NULL OR +f.rowid IN (SELECT n FROM own)) AND {message_filters} ORDER BY f.rowid DESC LIMIT ?3 OFFSET ?4
 
 -- name: search_ranked
 SELECT f.rowid, f.rank FROM search f CROSS JOIN messages m ON m.n = f.rowid

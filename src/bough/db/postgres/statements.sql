@@ -1996,61 +1996,61 @@ SELECT (
 SELECT m.n
 FROM (SELECT * FROM bough.messages WHERE namespace = $1) m
 WHERE m.n >= $2 AND m.n < $3 AND (m.role = $6 OR $6 IS NULL) AND (m.label = $7 OR $7 IS NULL) AND (m.created_at >= $8 OR
-    $8 IS NULL) AND (m.created_at < $9 OR $9 IS NULL) AND (CAST($10 AS text) IS NULL OR m.n IN ( WITH RECURSIVE walk (n)
-    AS (SELECT head FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE key = $10 UNION ALL SELECT
+    $8 IS NULL) AND (m.created_at < $9 OR $9 IS NULL) AND (CAST($11 AS text) IS NULL OR m.n NOT IN (SELECT x.message
+    FROM (SELECT * FROM bough.search WHERE namespace = $1) x WHERE x.words @@ CAST($11 AS tsquery))) AND (CAST($12 AS
+    integer) & 1 = 0 OR m.modality = 'image' OR EXISTS (SELECT 1 FROM (SELECT * FROM bough.blocks WHERE namespace = $1)
+    b WHERE b.message = m.n AND b.modality = 'image' OFFSET 0)) AND (CAST($12 AS integer) & 2 = 0 OR m.modality IS NOT
+    NULL OR EXISTS (SELECT 1 FROM (SELECT * FROM bough.blocks WHERE namespace = $1) b WHERE b.message = m.n AND
+    b.modality IS NOT NULL OFFSET 0)) AND (CAST($12 AS integer) & 4 = 0 OR m.type = 'tool_call' OR EXISTS (SELECT 1 FROM
+    (SELECT * FROM bough.blocks WHERE namespace = $1) b WHERE b.message = m.n AND b.type = 'tool_call' OFFSET 0)) AND
+    (CAST($12 AS integer) & 8 = 0 OR m.error = 1 OR m.type = 'tool_error' OR EXISTS (SELECT 1 FROM (SELECT * FROM
+    bough.blocks WHERE namespace = $1) b WHERE b.message = m.n AND b.type = 'tool_error' OFFSET 0)) AND (CAST($12 AS
+    integer) & 16 = 0 OR (SELECT count(*) FROM (SELECT m.n AS n) p JOIN LATERAL (SELECT * FROM bough.messages c WHERE
+    c.namespace = $1 AND c.parent = p.n OFFSET 0) c ON true) > 1) AND (CAST($13 AS text) IS NULL OR m.role = 'assistant'
+    AND lower(coalesce( (SELECT r.model FROM (SELECT * FROM bough.replies WHERE namespace = $1) r WHERE r.message =
+    m.n), (SELECT t.model FROM (SELECT * FROM bough.turns WHERE namespace = $1) t WHERE t.n = m.turn))) LIKE $13 ESCAPE
+    '!') AND (CAST($14 AS text) IS NULL OR m.type LIKE 'tool%' AND lower(m.name) LIKE $14 ESCAPE '!' OR EXISTS (SELECT 1
+    FROM (SELECT * FROM bough.blocks WHERE namespace = $1) b WHERE b.message = m.n AND b.type LIKE 'tool%' AND
+    lower(b.name) LIKE $14 ESCAPE '!')) AND ($16 = 0 OR EXISTS ( SELECT 1 FROM (SELECT * FROM bough.turns WHERE
+    namespace = $1) t LEFT JOIN LATERAL (SELECT * FROM bough.sessions s WHERE s.namespace = $1 AND s.n = t.session
+    OFFSET 0) s ON true WHERE t.n = m.turn AND (t.status = $15 OR $15 IS NULL) AND (s.channel = $17 OR $17 IS NULL) AND
+    ($18 = 0 OR s.directory IN (SELECT value FROM unnest(CAST($19 AS text[])) names (value))) AND (t.cost >= $20 OR $20
+    IS NULL) AND (t.cost <= $21 OR $21 IS NULL))) AND (CAST($10 AS text) IS NULL OR m.n IN ( WITH RECURSIVE walk (n) AS
+    (SELECT head FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE key = $10 UNION ALL SELECT
     m.parent FROM walk JOIN LATERAL (SELECT * FROM bough.messages m WHERE m.namespace = $1 AND m.n = walk.n OFFSET 0) m
     ON true WHERE m.parent < walk.n) SELECT n FROM walk) OR m.turn IN (SELECT t.n FROM (SELECT * FROM bough.turns WHERE
     namespace = $1) t JOIN (SELECT * FROM bough.sessions WHERE namespace = $1) s ON s.n = t.session WHERE s.key = $10))
-    AND (CAST($11 AS text) IS NULL OR m.n NOT IN (SELECT x.message FROM (SELECT * FROM bough.search WHERE namespace =
-    $1) x WHERE x.words @@ CAST($11 AS tsquery))) AND (CAST($12 AS integer) & 1 = 0 OR m.modality = 'image' OR EXISTS
-    (SELECT 1 FROM (SELECT * FROM bough.blocks WHERE namespace = $1) b WHERE b.message = m.n AND b.modality = 'image'
-    OFFSET 0)) AND (CAST($12 AS integer) & 2 = 0 OR m.modality IS NOT NULL OR EXISTS (SELECT 1 FROM (SELECT * FROM
-    bough.blocks WHERE namespace = $1) b WHERE b.message = m.n AND b.modality IS NOT NULL OFFSET 0)) AND (CAST($12 AS
-    integer) & 4 = 0 OR m.type = 'tool_call' OR EXISTS (SELECT 1 FROM (SELECT * FROM bough.blocks WHERE namespace = $1)
-    b WHERE b.message = m.n AND b.type = 'tool_call' OFFSET 0)) AND (CAST($12 AS integer) & 8 = 0 OR m.error = 1 OR
-    m.type = 'tool_error' OR EXISTS (SELECT 1 FROM (SELECT * FROM bough.blocks WHERE namespace = $1) b WHERE b.message =
-    m.n AND b.type = 'tool_error' OFFSET 0)) AND (CAST($12 AS integer) & 16 = 0 OR (SELECT count(*) FROM (SELECT m.n AS
-    n) p JOIN LATERAL (SELECT * FROM bough.messages c WHERE c.namespace = $1 AND c.parent = p.n OFFSET 0) c ON true) >
-    1) AND (CAST($13 AS text) IS NULL OR m.role = 'assistant' AND lower(coalesce( (SELECT r.model FROM (SELECT * FROM
-    bough.replies WHERE namespace = $1) r WHERE r.message = m.n), (SELECT t.model FROM (SELECT * FROM bough.turns WHERE
-    namespace = $1) t WHERE t.n = m.turn))) LIKE $13 ESCAPE '!') AND (CAST($14 AS text) IS NULL OR m.type LIKE 'tool%'
-    AND lower(m.name) LIKE $14 ESCAPE '!' OR EXISTS (SELECT 1 FROM (SELECT * FROM bough.blocks WHERE namespace = $1) b
-    WHERE b.message = m.n AND b.type LIKE 'tool%' AND lower(b.name) LIKE $14 ESCAPE '!')) AND ($16 = 0 OR EXISTS (
-    SELECT 1 FROM (SELECT * FROM bough.turns WHERE namespace = $1) t LEFT JOIN LATERAL (SELECT * FROM bough.sessions s
-    WHERE s.namespace = $1 AND s.n = t.session OFFSET 0) s ON true WHERE t.n = m.turn AND (t.status = $15 OR $15 IS
-    NULL) AND (s.channel = $17 OR $17 IS NULL) AND ($18 = 0 OR s.directory IN (SELECT value FROM unnest(CAST($19 AS
-    text[])) names (value))) AND (t.cost >= $20 OR $20 IS NULL) AND (t.cost <= $21 OR $21 IS NULL)))
 ORDER BY m.n DESC LIMIT $4 OFFSET $5
 
 -- name: search_labelled
 SELECT m.n
 FROM (SELECT * FROM bough.messages WHERE namespace = $1) m
 WHERE m.label = $7 AND m.n >= $2 AND m.n < $3 AND (m.role = $6 OR $6 IS NULL) AND (m.label = $7 OR $7 IS NULL) AND
-    (m.created_at >= $8 OR $8 IS NULL) AND (m.created_at < $9 OR $9 IS NULL) AND (CAST($10 AS text) IS NULL OR m.n IN (
-    WITH RECURSIVE walk (n) AS (SELECT head FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE key
-    = $10 UNION ALL SELECT m.parent FROM walk JOIN LATERAL (SELECT * FROM bough.messages m WHERE m.namespace = $1 AND
-    m.n = walk.n OFFSET 0) m ON true WHERE m.parent < walk.n) SELECT n FROM walk) OR m.turn IN (SELECT t.n FROM (SELECT
-    * FROM bough.turns WHERE namespace = $1) t JOIN (SELECT * FROM bough.sessions WHERE namespace = $1) s ON s.n =
-    t.session WHERE s.key = $10)) AND (CAST($11 AS text) IS NULL OR m.n NOT IN (SELECT x.message FROM (SELECT * FROM
-    bough.search WHERE namespace = $1) x WHERE x.words @@ CAST($11 AS tsquery))) AND (CAST($12 AS integer) & 1 = 0 OR
-    m.modality = 'image' OR EXISTS (SELECT 1 FROM (SELECT * FROM bough.blocks WHERE namespace = $1) b WHERE b.message =
-    m.n AND b.modality = 'image' OFFSET 0)) AND (CAST($12 AS integer) & 2 = 0 OR m.modality IS NOT NULL OR EXISTS
-    (SELECT 1 FROM (SELECT * FROM bough.blocks WHERE namespace = $1) b WHERE b.message = m.n AND b.modality IS NOT NULL
-    OFFSET 0)) AND (CAST($12 AS integer) & 4 = 0 OR m.type = 'tool_call' OR EXISTS (SELECT 1 FROM (SELECT * FROM
-    bough.blocks WHERE namespace = $1) b WHERE b.message = m.n AND b.type = 'tool_call' OFFSET 0)) AND (CAST($12 AS
-    integer) & 8 = 0 OR m.error = 1 OR m.type = 'tool_error' OR EXISTS (SELECT 1 FROM (SELECT * FROM bough.blocks WHERE
-    namespace = $1) b WHERE b.message = m.n AND b.type = 'tool_error' OFFSET 0)) AND (CAST($12 AS integer) & 16 = 0 OR
-    (SELECT count(*) FROM (SELECT m.n AS n) p JOIN LATERAL (SELECT * FROM bough.messages c WHERE c.namespace = $1 AND
-    c.parent = p.n OFFSET 0) c ON true) > 1) AND (CAST($13 AS text) IS NULL OR m.role = 'assistant' AND lower(coalesce(
-    (SELECT r.model FROM (SELECT * FROM bough.replies WHERE namespace = $1) r WHERE r.message = m.n), (SELECT t.model
-    FROM (SELECT * FROM bough.turns WHERE namespace = $1) t WHERE t.n = m.turn))) LIKE $13 ESCAPE '!') AND (CAST($14 AS
-    text) IS NULL OR m.type LIKE 'tool%' AND lower(m.name) LIKE $14 ESCAPE '!' OR EXISTS (SELECT 1 FROM (SELECT * FROM
-    bough.blocks WHERE namespace = $1) b WHERE b.message = m.n AND b.type LIKE 'tool%' AND lower(b.name) LIKE $14 ESCAPE
-    '!')) AND ($16 = 0 OR EXISTS ( SELECT 1 FROM (SELECT * FROM bough.turns WHERE namespace = $1) t LEFT JOIN LATERAL
-    (SELECT * FROM bough.sessions s WHERE s.namespace = $1 AND s.n = t.session OFFSET 0) s ON true WHERE t.n = m.turn
-    AND (t.status = $15 OR $15 IS NULL) AND (s.channel = $17 OR $17 IS NULL) AND ($18 = 0 OR s.directory IN (SELECT
-    value FROM unnest(CAST($19 AS text[])) names (value))) AND (t.cost >= $20 OR $20 IS NULL) AND (t.cost <= $21 OR $21
-    IS NULL)))
+    (m.created_at >= $8 OR $8 IS NULL) AND (m.created_at < $9 OR $9 IS NULL) AND (CAST($11 AS text) IS NULL OR m.n NOT
+    IN (SELECT x.message FROM (SELECT * FROM bough.search WHERE namespace = $1) x WHERE x.words @@ CAST($11 AS
+    tsquery))) AND (CAST($12 AS integer) & 1 = 0 OR m.modality = 'image' OR EXISTS (SELECT 1 FROM (SELECT * FROM
+    bough.blocks WHERE namespace = $1) b WHERE b.message = m.n AND b.modality = 'image' OFFSET 0)) AND (CAST($12 AS
+    integer) & 2 = 0 OR m.modality IS NOT NULL OR EXISTS (SELECT 1 FROM (SELECT * FROM bough.blocks WHERE namespace =
+    $1) b WHERE b.message = m.n AND b.modality IS NOT NULL OFFSET 0)) AND (CAST($12 AS integer) & 4 = 0 OR m.type =
+    'tool_call' OR EXISTS (SELECT 1 FROM (SELECT * FROM bough.blocks WHERE namespace = $1) b WHERE b.message = m.n AND
+    b.type = 'tool_call' OFFSET 0)) AND (CAST($12 AS integer) & 8 = 0 OR m.error = 1 OR m.type = 'tool_error' OR EXISTS
+    (SELECT 1 FROM (SELECT * FROM bough.blocks WHERE namespace = $1) b WHERE b.message = m.n AND b.type = 'tool_error'
+    OFFSET 0)) AND (CAST($12 AS integer) & 16 = 0 OR (SELECT count(*) FROM (SELECT m.n AS n) p JOIN LATERAL (SELECT *
+    FROM bough.messages c WHERE c.namespace = $1 AND c.parent = p.n OFFSET 0) c ON true) > 1) AND (CAST($13 AS text) IS
+    NULL OR m.role = 'assistant' AND lower(coalesce( (SELECT r.model FROM (SELECT * FROM bough.replies WHERE namespace =
+    $1) r WHERE r.message = m.n), (SELECT t.model FROM (SELECT * FROM bough.turns WHERE namespace = $1) t WHERE t.n =
+    m.turn))) LIKE $13 ESCAPE '!') AND (CAST($14 AS text) IS NULL OR m.type LIKE 'tool%' AND lower(m.name) LIKE $14
+    ESCAPE '!' OR EXISTS (SELECT 1 FROM (SELECT * FROM bough.blocks WHERE namespace = $1) b WHERE b.message = m.n AND
+    b.type LIKE 'tool%' AND lower(b.name) LIKE $14 ESCAPE '!')) AND ($16 = 0 OR EXISTS ( SELECT 1 FROM (SELECT * FROM
+    bough.turns WHERE namespace = $1) t LEFT JOIN LATERAL (SELECT * FROM bough.sessions s WHERE s.namespace = $1 AND s.n
+    = t.session OFFSET 0) s ON true WHERE t.n = m.turn AND (t.status = $15 OR $15 IS NULL) AND (s.channel = $17 OR $17
+    IS NULL) AND ($18 = 0 OR s.directory IN (SELECT value FROM unnest(CAST($19 AS text[])) names (value))) AND (t.cost
+    >= $20 OR $20 IS NULL) AND (t.cost <= $21 OR $21 IS NULL))) AND (CAST($10 AS text) IS NULL OR m.n IN ( WITH
+    RECURSIVE walk (n) AS (SELECT head FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE key = $10
+    UNION ALL SELECT m.parent FROM walk JOIN LATERAL (SELECT * FROM bough.messages m WHERE m.namespace = $1 AND m.n =
+    walk.n OFFSET 0) m ON true WHERE m.parent < walk.n) SELECT n FROM walk) OR m.turn IN (SELECT t.n FROM (SELECT * FROM
+    bough.turns WHERE namespace = $1) t JOIN (SELECT * FROM bough.sessions WHERE namespace = $1) s ON s.n = t.session
+    WHERE s.key = $10))
 ORDER BY m.n DESC LIMIT $4 OFFSET $5
 
 -- name: facets
@@ -2624,31 +2624,31 @@ SELECT f.message
 FROM (SELECT * FROM bough.search WHERE namespace = $1) f
 JOIN (SELECT * FROM bough.messages WHERE namespace = $1) m ON m.n = f.message
 WHERE f.words @@ CAST($2 AS tsquery) AND f.message < $3 AND (m.role = $6 OR $6 IS NULL) AND (m.label = $7 OR $7 IS NULL)
-    AND (m.created_at >= $8 OR $8 IS NULL) AND (m.created_at < $9 OR $9 IS NULL) AND (CAST($10 AS text) IS NULL OR m.n
-    IN ( WITH RECURSIVE walk (n) AS (SELECT head FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE
-    key = $10 UNION ALL SELECT m.parent FROM walk JOIN LATERAL (SELECT * FROM bough.messages m WHERE m.namespace = $1
-    AND m.n = walk.n OFFSET 0) m ON true WHERE m.parent < walk.n) SELECT n FROM walk) OR m.turn IN (SELECT t.n FROM
-    (SELECT * FROM bough.turns WHERE namespace = $1) t JOIN (SELECT * FROM bough.sessions WHERE namespace = $1) s ON s.n
-    = t.session WHERE s.key = $10)) AND (CAST($11 AS text) IS NULL OR m.n NOT IN (SELECT x.message FROM (SELECT * FROM
-    bough.search WHERE namespace = $1) x WHERE x.words @@ CAST($11 AS tsquery))) AND (CAST($12 AS integer) & 1 = 0 OR
-    m.modality = 'image' OR EXISTS (SELECT 1 FROM (SELECT * FROM bough.blocks WHERE namespace = $1) b WHERE b.message =
-    m.n AND b.modality = 'image' OFFSET 0)) AND (CAST($12 AS integer) & 2 = 0 OR m.modality IS NOT NULL OR EXISTS
-    (SELECT 1 FROM (SELECT * FROM bough.blocks WHERE namespace = $1) b WHERE b.message = m.n AND b.modality IS NOT NULL
-    OFFSET 0)) AND (CAST($12 AS integer) & 4 = 0 OR m.type = 'tool_call' OR EXISTS (SELECT 1 FROM (SELECT * FROM
-    bough.blocks WHERE namespace = $1) b WHERE b.message = m.n AND b.type = 'tool_call' OFFSET 0)) AND (CAST($12 AS
-    integer) & 8 = 0 OR m.error = 1 OR m.type = 'tool_error' OR EXISTS (SELECT 1 FROM (SELECT * FROM bough.blocks WHERE
-    namespace = $1) b WHERE b.message = m.n AND b.type = 'tool_error' OFFSET 0)) AND (CAST($12 AS integer) & 16 = 0 OR
-    (SELECT count(*) FROM (SELECT m.n AS n) p JOIN LATERAL (SELECT * FROM bough.messages c WHERE c.namespace = $1 AND
-    c.parent = p.n OFFSET 0) c ON true) > 1) AND (CAST($13 AS text) IS NULL OR m.role = 'assistant' AND lower(coalesce(
-    (SELECT r.model FROM (SELECT * FROM bough.replies WHERE namespace = $1) r WHERE r.message = m.n), (SELECT t.model
-    FROM (SELECT * FROM bough.turns WHERE namespace = $1) t WHERE t.n = m.turn))) LIKE $13 ESCAPE '!') AND (CAST($14 AS
-    text) IS NULL OR m.type LIKE 'tool%' AND lower(m.name) LIKE $14 ESCAPE '!' OR EXISTS (SELECT 1 FROM (SELECT * FROM
-    bough.blocks WHERE namespace = $1) b WHERE b.message = m.n AND b.type LIKE 'tool%' AND lower(b.name) LIKE $14 ESCAPE
-    '!')) AND ($16 = 0 OR EXISTS ( SELECT 1 FROM (SELECT * FROM bough.turns WHERE namespace = $1) t LEFT JOIN LATERAL
-    (SELECT * FROM bough.sessions s WHERE s.namespace = $1 AND s.n = t.session OFFSET 0) s ON true WHERE t.n = m.turn
-    AND (t.status = $15 OR $15 IS NULL) AND (s.channel = $17 OR $17 IS NULL) AND ($18 = 0 OR s.directory IN (SELECT
-    value FROM unnest(CAST($19 AS text[])) names (value))) AND (t.cost >= $20 OR $20 IS NULL) AND (t.cost <= $21 OR $21
-    IS NULL)))
+    AND (m.created_at >= $8 OR $8 IS NULL) AND (m.created_at < $9 OR $9 IS NULL) AND (CAST($11 AS text) IS NULL OR m.n
+    NOT IN (SELECT x.message FROM (SELECT * FROM bough.search WHERE namespace = $1) x WHERE x.words @@ CAST($11 AS
+    tsquery))) AND (CAST($12 AS integer) & 1 = 0 OR m.modality = 'image' OR EXISTS (SELECT 1 FROM (SELECT * FROM
+    bough.blocks WHERE namespace = $1) b WHERE b.message = m.n AND b.modality = 'image' OFFSET 0)) AND (CAST($12 AS
+    integer) & 2 = 0 OR m.modality IS NOT NULL OR EXISTS (SELECT 1 FROM (SELECT * FROM bough.blocks WHERE namespace =
+    $1) b WHERE b.message = m.n AND b.modality IS NOT NULL OFFSET 0)) AND (CAST($12 AS integer) & 4 = 0 OR m.type =
+    'tool_call' OR EXISTS (SELECT 1 FROM (SELECT * FROM bough.blocks WHERE namespace = $1) b WHERE b.message = m.n AND
+    b.type = 'tool_call' OFFSET 0)) AND (CAST($12 AS integer) & 8 = 0 OR m.error = 1 OR m.type = 'tool_error' OR EXISTS
+    (SELECT 1 FROM (SELECT * FROM bough.blocks WHERE namespace = $1) b WHERE b.message = m.n AND b.type = 'tool_error'
+    OFFSET 0)) AND (CAST($12 AS integer) & 16 = 0 OR (SELECT count(*) FROM (SELECT m.n AS n) p JOIN LATERAL (SELECT *
+    FROM bough.messages c WHERE c.namespace = $1 AND c.parent = p.n OFFSET 0) c ON true) > 1) AND (CAST($13 AS text) IS
+    NULL OR m.role = 'assistant' AND lower(coalesce( (SELECT r.model FROM (SELECT * FROM bough.replies WHERE namespace =
+    $1) r WHERE r.message = m.n), (SELECT t.model FROM (SELECT * FROM bough.turns WHERE namespace = $1) t WHERE t.n =
+    m.turn))) LIKE $13 ESCAPE '!') AND (CAST($14 AS text) IS NULL OR m.type LIKE 'tool%' AND lower(m.name) LIKE $14
+    ESCAPE '!' OR EXISTS (SELECT 1 FROM (SELECT * FROM bough.blocks WHERE namespace = $1) b WHERE b.message = m.n AND
+    b.type LIKE 'tool%' AND lower(b.name) LIKE $14 ESCAPE '!')) AND ($16 = 0 OR EXISTS ( SELECT 1 FROM (SELECT * FROM
+    bough.turns WHERE namespace = $1) t LEFT JOIN LATERAL (SELECT * FROM bough.sessions s WHERE s.namespace = $1 AND s.n
+    = t.session OFFSET 0) s ON true WHERE t.n = m.turn AND (t.status = $15 OR $15 IS NULL) AND (s.channel = $17 OR $17
+    IS NULL) AND ($18 = 0 OR s.directory IN (SELECT value FROM unnest(CAST($19 AS text[])) names (value))) AND (t.cost
+    >= $20 OR $20 IS NULL) AND (t.cost <= $21 OR $21 IS NULL))) AND (CAST($10 AS text) IS NULL OR m.n IN ( WITH
+    RECURSIVE walk (n) AS (SELECT head FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE key = $10
+    UNION ALL SELECT m.parent FROM walk JOIN LATERAL (SELECT * FROM bough.messages m WHERE m.namespace = $1 AND m.n =
+    walk.n OFFSET 0) m ON true WHERE m.parent < walk.n) SELECT n FROM walk) OR m.turn IN (SELECT t.n FROM (SELECT * FROM
+    bough.turns WHERE namespace = $1) t JOIN (SELECT * FROM bough.sessions WHERE namespace = $1) s ON s.n = t.session
+    WHERE s.key = $10))
 ORDER BY f.message DESC LIMIT $4 OFFSET $5
 
 -- name: search_ranked
@@ -2660,31 +2660,31 @@ FROM (
 ) f
 JOIN (SELECT * FROM bough.messages WHERE namespace = $1) m ON m.n = f.n
 WHERE (f.rank > $22 OR f.rank = $22 AND f.n < $3 OR $22 IS NULL) AND (m.role = $6 OR $6 IS NULL) AND (m.label = $7 OR $7
-    IS NULL) AND (m.created_at >= $8 OR $8 IS NULL) AND (m.created_at < $9 OR $9 IS NULL) AND (CAST($10 AS text) IS NULL
-    OR m.n IN ( WITH RECURSIVE walk (n) AS (SELECT head FROM (SELECT * FROM bough.sessions WHERE namespace = $1)
-    sessions WHERE key = $10 UNION ALL SELECT m.parent FROM walk JOIN LATERAL (SELECT * FROM bough.messages m WHERE
-    m.namespace = $1 AND m.n = walk.n OFFSET 0) m ON true WHERE m.parent < walk.n) SELECT n FROM walk) OR m.turn IN
-    (SELECT t.n FROM (SELECT * FROM bough.turns WHERE namespace = $1) t JOIN (SELECT * FROM bough.sessions WHERE
-    namespace = $1) s ON s.n = t.session WHERE s.key = $10)) AND (CAST($11 AS text) IS NULL OR m.n NOT IN (SELECT
-    x.message FROM (SELECT * FROM bough.search WHERE namespace = $1) x WHERE x.words @@ CAST($11 AS tsquery))) AND
-    (CAST($12 AS integer) & 1 = 0 OR m.modality = 'image' OR EXISTS (SELECT 1 FROM (SELECT * FROM bough.blocks WHERE
-    namespace = $1) b WHERE b.message = m.n AND b.modality = 'image' OFFSET 0)) AND (CAST($12 AS integer) & 2 = 0 OR
-    m.modality IS NOT NULL OR EXISTS (SELECT 1 FROM (SELECT * FROM bough.blocks WHERE namespace = $1) b WHERE b.message
-    = m.n AND b.modality IS NOT NULL OFFSET 0)) AND (CAST($12 AS integer) & 4 = 0 OR m.type = 'tool_call' OR EXISTS
-    (SELECT 1 FROM (SELECT * FROM bough.blocks WHERE namespace = $1) b WHERE b.message = m.n AND b.type = 'tool_call'
-    OFFSET 0)) AND (CAST($12 AS integer) & 8 = 0 OR m.error = 1 OR m.type = 'tool_error' OR EXISTS (SELECT 1 FROM
-    (SELECT * FROM bough.blocks WHERE namespace = $1) b WHERE b.message = m.n AND b.type = 'tool_error' OFFSET 0)) AND
-    (CAST($12 AS integer) & 16 = 0 OR (SELECT count(*) FROM (SELECT m.n AS n) p JOIN LATERAL (SELECT * FROM
-    bough.messages c WHERE c.namespace = $1 AND c.parent = p.n OFFSET 0) c ON true) > 1) AND (CAST($13 AS text) IS NULL
-    OR m.role = 'assistant' AND lower(coalesce( (SELECT r.model FROM (SELECT * FROM bough.replies WHERE namespace = $1)
-    r WHERE r.message = m.n), (SELECT t.model FROM (SELECT * FROM bough.turns WHERE namespace = $1) t WHERE t.n =
+    IS NULL) AND (m.created_at >= $8 OR $8 IS NULL) AND (m.created_at < $9 OR $9 IS NULL) AND (CAST($11 AS text) IS NULL
+    OR m.n NOT IN (SELECT x.message FROM (SELECT * FROM bough.search WHERE namespace = $1) x WHERE x.words @@ CAST($11
+    AS tsquery))) AND (CAST($12 AS integer) & 1 = 0 OR m.modality = 'image' OR EXISTS (SELECT 1 FROM (SELECT * FROM
+    bough.blocks WHERE namespace = $1) b WHERE b.message = m.n AND b.modality = 'image' OFFSET 0)) AND (CAST($12 AS
+    integer) & 2 = 0 OR m.modality IS NOT NULL OR EXISTS (SELECT 1 FROM (SELECT * FROM bough.blocks WHERE namespace =
+    $1) b WHERE b.message = m.n AND b.modality IS NOT NULL OFFSET 0)) AND (CAST($12 AS integer) & 4 = 0 OR m.type =
+    'tool_call' OR EXISTS (SELECT 1 FROM (SELECT * FROM bough.blocks WHERE namespace = $1) b WHERE b.message = m.n AND
+    b.type = 'tool_call' OFFSET 0)) AND (CAST($12 AS integer) & 8 = 0 OR m.error = 1 OR m.type = 'tool_error' OR EXISTS
+    (SELECT 1 FROM (SELECT * FROM bough.blocks WHERE namespace = $1) b WHERE b.message = m.n AND b.type = 'tool_error'
+    OFFSET 0)) AND (CAST($12 AS integer) & 16 = 0 OR (SELECT count(*) FROM (SELECT m.n AS n) p JOIN LATERAL (SELECT *
+    FROM bough.messages c WHERE c.namespace = $1 AND c.parent = p.n OFFSET 0) c ON true) > 1) AND (CAST($13 AS text) IS
+    NULL OR m.role = 'assistant' AND lower(coalesce( (SELECT r.model FROM (SELECT * FROM bough.replies WHERE namespace =
+    $1) r WHERE r.message = m.n), (SELECT t.model FROM (SELECT * FROM bough.turns WHERE namespace = $1) t WHERE t.n =
     m.turn))) LIKE $13 ESCAPE '!') AND (CAST($14 AS text) IS NULL OR m.type LIKE 'tool%' AND lower(m.name) LIKE $14
     ESCAPE '!' OR EXISTS (SELECT 1 FROM (SELECT * FROM bough.blocks WHERE namespace = $1) b WHERE b.message = m.n AND
     b.type LIKE 'tool%' AND lower(b.name) LIKE $14 ESCAPE '!')) AND ($16 = 0 OR EXISTS ( SELECT 1 FROM (SELECT * FROM
     bough.turns WHERE namespace = $1) t LEFT JOIN LATERAL (SELECT * FROM bough.sessions s WHERE s.namespace = $1 AND s.n
     = t.session OFFSET 0) s ON true WHERE t.n = m.turn AND (t.status = $15 OR $15 IS NULL) AND (s.channel = $17 OR $17
     IS NULL) AND ($18 = 0 OR s.directory IN (SELECT value FROM unnest(CAST($19 AS text[])) names (value))) AND (t.cost
-    >= $20 OR $20 IS NULL) AND (t.cost <= $21 OR $21 IS NULL)))
+    >= $20 OR $20 IS NULL) AND (t.cost <= $21 OR $21 IS NULL))) AND (CAST($10 AS text) IS NULL OR m.n IN ( WITH
+    RECURSIVE walk (n) AS (SELECT head FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions WHERE key = $10
+    UNION ALL SELECT m.parent FROM walk JOIN LATERAL (SELECT * FROM bough.messages m WHERE m.namespace = $1 AND m.n =
+    walk.n OFFSET 0) m ON true WHERE m.parent < walk.n) SELECT n FROM walk) OR m.turn IN (SELECT t.n FROM (SELECT * FROM
+    bough.turns WHERE namespace = $1) t JOIN (SELECT * FROM bough.sessions WHERE namespace = $1) s ON s.n = t.session
+    WHERE s.key = $10))
 ORDER BY f.rank, f.n DESC LIMIT $4 OFFSET $5
 
 -- name: insert_change
