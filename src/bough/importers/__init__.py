@@ -29,6 +29,11 @@ _MODULES = {
     "gptme": "gptme",
     "goose": "goose",
     "opencode": "opencode",
+    "gemini-cli": "gemini_cli",
+    "pi": "pi",
+    "vibe": "vibe",
+    "cline": "cline",
+    "aider": "aider",
     "chats": "chats",
 }
 """Each module has an `IMPORTER`. The first that recognises a path reads it, so the most specific come first."""
