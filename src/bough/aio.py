@@ -212,6 +212,8 @@ class AsyncStore(_Facade):
     list_replies = stream(Store.list_replies)
     list_names = stream(Store.list_names)
     idle_sessions = stream(Store.idle_sessions)
+    list_trees = stream(Store.list_trees, at_once=1)
+    has_subagent_runs = hop(Store.has_subagent_runs)
     content = stream(Store.content, at_once=1)
     undoable = hop(Store.undoable)
     undo = hop(Store.undo)

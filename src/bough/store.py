@@ -280,6 +280,16 @@ class Store:
             path = self.path(a)
             return Comparison(tuple(path[:common]), tuple(path[common:]), tuple(self.path(b, beyond)))
 
+    def list_trees(self, *, subagents: bool = True) -> Iterator[Tree[Headline]]:
+        """Every tree of `outline`, the most recently active last, a few in memory at a time."""
+        with self.db.reading():
+            roots = outline.ordered_roots(self.db, subagents)
+        return outline.trees(self.db, roots)
+
+    def has_subagent_runs(self) -> bool:
+        """Whether there are trees that `subagents=False` leaves out."""
+        return self.db.row("any_run") is not None
+
     def headlines(self, ids: Sequence[str]) -> list[Headline]:
         """The first words of these messages, in this order. Raises `NotFound` naming the ones that are not there."""
         with self.db.reading():

@@ -162,3 +162,21 @@ def test_a_tree_knows_what_came_last_in_it(store: Store) -> None:
     assert tree.newest.id == side
     assert store.forest()[0].newest.id == side
     assert [child.newest.id for child in tree.children] == [ids[2], side]
+
+
+def test_trees_are_listed_one_by_one_in_the_order_of_the_outline(store: Store) -> None:
+    first = store.session("cli:a").save_turn([user("one"), assistant("two")])
+    for n in range(45):
+        store.session(f"cli:{n}").save_turn([user(f"q {n}"), assistant("a")])
+    store.save_messages([Save(user("a run"), label="subagent:x:1")])
+    store.session("cli:a").save_turn([user("three"), assistant("four")])
+    store.fork(first[0], "cli:fork")
+    store.session("cli:fork").save_turn([user("other"), assistant("branch")])
+    store.delete_messages(first[1:], recursive=True)
+    for subagents in (True, False):
+        listed = list(store.list_trees(subagents=subagents))
+        whole = store.outline(subagents=subagents)
+        assert [[line.node for _, line in tree.walk()] for tree in listed] == [
+            [line.node for _, line in tree.walk()] for tree in whole
+        ]
+    assert store.has_subagent_runs()

@@ -72,6 +72,7 @@ FLAT: dict[str, Callable[[Store], Any]] = {
     "search of a session": lambda store: store.search("question", session="s:1", limit=20),
     "delete a session": lambda store: store.delete_session("s:11"),
     "delete a message": lambda store: store.delete_messages([head(store, 12)]),
+    "runs of subagents": lambda store: store.has_subagent_runs(),
     "undo": lambda store: store.undo(),
     "delete for good": lambda store: store.delete_session("s:13", keep=False),
     "changes": lambda store: store.changes(after=store.cursor() - 5),
@@ -87,6 +88,7 @@ def test_the_work_of_a_verb_does_not_depend_on_the_size_of_the_store(pair: tuple
 
 
 LINEAR: dict[str, Callable[[Store], Any]] = {
+    "all trees": lambda store: sum(1 for _ in store.list_trees()),
     "clean, as a dry run": lambda store: len(store.clean(0)),
     "verify": lambda store: store.verify(),
     "clean": lambda store: len(store.clean(0, dry_run=False)),

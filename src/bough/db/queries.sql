@@ -276,6 +276,18 @@ SELECT head, key FROM ({at_heads}) x ORDER BY activity
 SELECT m.n FROM messages m WHERE NOT EXISTS (SELECT 1 FROM messages p WHERE p.n = m.parent AND p.n < m.n)
   AND (? = 1 OR m.label IS NULL OR m.label NOT LIKE 'subagent:%')
 
+-- name: first_messages
+-- Messages without a parent, by their number, and whether their trees are listed.
+SELECT n, ? = 1 OR label IS NULL OR label NOT LIKE 'subagent:%' FROM messages WHERE parent IS NULL
+
+-- name: later_children
+-- The messages that do not follow the one before them, and their parents.
+SELECT n, parent FROM messages WHERE parent <> n - 1
+
+-- name: any_run
+-- Whether a run of a subagent began a tree.
+SELECT 1 FROM messages WHERE label >= 'subagent:' AND label < 'subagent;' AND parent IS NULL LIMIT 1
+
 -- name: recent_leaves
 SELECT p.n FROM messages p WHERE p.n < ? AND NOT EXISTS (SELECT 1 FROM messages c WHERE {is_child})
   AND (? = 1 OR p.label IS NULL OR p.label NOT LIKE 'subagent:%') ORDER BY p.n DESC LIMIT ?
@@ -951,11 +963,14 @@ SELECT t.n, t.session FROM turns t WHERE t.n > 0 AND NOT EXISTS (SELECT 1 FROM m
    OR NOT EXISTS (SELECT 1 FROM messages m WHERE m.n = t.last)
 
 -- name: trash_payloads
-SELECT n, id, payload FROM trash
+SELECT n, id, payload FROM trash WHERE n > ? ORDER BY n LIMIT ?
 
 -- name: lost_replies
 SELECT r.message FROM replies r WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.n = r.message)
   AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.n = r.message)
+
+-- name: digests
+SELECT m.id, m.digest FROM json_each(?) names CROSS JOIN messages m ON m.id = names.value
 
 -- name: wrong_sums
 -- Turns whose figures are not the sums of their replies, and how many replies they have.

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from bough.codec import BESIDE, json_list, uncolumn
 from bough.compress import decompress, decompress_chunks
 from bough.db import Database, Row
 from bough.model import Headline, Size
+from bough.model.tree import Tree, grow
 from bough.storage import lookup
 
 WORDS = 240
 """Characters of a message in a headline."""
 BEGINNING = 8192
+TREES = 20
+"""Trees that are read together."""
 NEVER = 2**62
 
 # The columns of the `outline` statement.
@@ -51,6 +56,35 @@ def recent_roots(db: Database, limit: int | None, subagents: bool) -> list[int]:
         roots |= {n for (n,) in db.rows("roots_above", json_list(leaves))}
         before = leaves[-1]
     return sorted(roots)
+
+
+def ordered_roots(db: Database, subagents: bool) -> list[int]:
+    """The roots of all trees, the most recently active last.
+
+    Most messages follow the one with the number before theirs. Only the first messages of such runs are read, and a
+    tree is as recent as the last run in it.
+    """
+    listed = {n: bool(is_listed) for n, is_listed in db.rows("first_messages", int(subagents))}
+    starts = sorted([*((n, n) for n in listed), *db.rows("later_children")])
+    numbers = array("q", (n for n, _ in starts))
+    roots = array("q")
+    ordered: dict[int, None] = {}
+    for n, parent in starts:
+        above = bisect_right(numbers, parent) - 1 if parent < n else -1
+        root = roots[above] if above >= 0 else n  # as a root where the parent is not stored
+        roots.append(root)
+        ordered.pop(root, None)
+        ordered[root] = None
+    return [root for root in ordered if listed.get(root, True)]
+
+
+def trees(db: Database, roots: Iterable[int]) -> Iterator[Tree[Headline]]:
+    """The trees that begin at these messages, in this order; a few are in memory at a time."""
+    left = iter(roots)
+    while some := list(islice(left, TREES)):
+        with db.reading():
+            lines = headlines(db, sorted(some), below=True)
+        yield from grow(lines)
 
 
 def size(db: Database) -> Size:

@@ -71,7 +71,7 @@ class IndexState(NamedTuple):
 
 
 class TrashContent(NamedTuple):
-    """A row of `trash_entry`, `trash_holding`, `trash_payloads` or `trash_before`: an entry and its payload."""
+    """A row of `trash_entry`, `trash_holding`, `trash_payloads` or `trash_by_number`: an entry and its payload."""
 
     n: int
     id: str

@@ -6,7 +6,7 @@ stay counted while an entry holds them. Restoring puts the rows back under the s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 
 from bough.codec import column, json_list, uncolumn
@@ -29,6 +29,7 @@ from bough.storage.messages import taken
 from bough.storage.rows import RunningTurn, TrashContent
 from bough.storage.trash_payload import CutTurn, Deleted, MovedHead, pack, unpack
 
+PAGE = 50
 SESSION = "session "
 """Before the key of a session among the names of the trash: keys and ids share one index."""
 
@@ -267,9 +268,17 @@ def _check_parents(db: Database, messages: Iterable[MessageRow]) -> None:
             raise Refused(f"The message before {message.id!r} {where}. Nothing was changed.")
 
 
+def payloads(db: Database) -> Iterator[TrashContent]:
+    """All entries with their payloads, a few in memory at a time."""
+    last = 0
+    while page := [TrashContent(*row) for row in db.rows("trash_payloads", last, PAGE)]:
+        yield from page
+        last = page[-1].n
+
+
 def _entry_with(db: Database, number: int) -> str | None:
     """The id of the entry that holds a message."""
-    for entry in map(TrashContent._make, db.rows("trash_payloads")):
+    for entry in payloads(db):
         if any(message.n == number for message in unpack(entry.payload).messages):
             return entry.id
     return None

@@ -16,8 +16,9 @@ from bough.model import Finding, Node
 from bough.protocols import Progress
 from bough.storage import leases, lookup, replies, turns
 from bough.storage.outline import size
-from bough.storage.rows import RunningTurn, TrashContent
+from bough.storage.rows import RunningTurn
 from bough.storage.search import Load
+from bough.storage.trash import payloads
 from bough.storage.trash_payload import unpack
 
 Found: TypeAlias = tuple[Finding, Callable[[], None] | None]
@@ -74,23 +75,26 @@ def _links(db: Database) -> Iterator[Found]:
 
 
 def _digests(db: Database, load: Load, progress: Progress | None) -> Iterator[Found]:
-    known: dict[str, bytes] = {}
-    last, count = 0, size(db).messages if progress else 0
+    last, done, count = 0, 0, size(db).messages if progress else 0
     while rows := db.rows("page_up", last, PAGE, 0):
         end = max(row[decode.N] for row in rows)
         if end <= last:
             raise Corrupt("The list of messages does not go on.")
         last = end
-        for id_, written, node in _nodes(rows, load):
-            known[id_] = written
+        page = list(_nodes(rows, load))
+        known = {id_: written for id_, written, _ in page}
+        above = {node.parent_id for _, _, node in page if isinstance(node, Node) and node.parent_id is not None}
+        known |= dict(db.rows("digests", json_list(above - known.keys())))
+        for id_, _, node in page:
             if isinstance(node, BoughError):
                 yield Finding("unreadable", id_, str(node)), None
                 continue
             parent = known.get(node.parent_id) if node.parent_id else b""
             if parent is not None and digest(node.message, parent) != node.digest:
                 yield Finding("digest", id_, "its content or its place is not what was saved"), None
+        done += len(page)
         if progress:
-            progress(len(known), count)
+            progress(done, count)
 
 
 def _nodes(rows: list[Row], load: Load) -> Iterator[tuple[str, bytes, Node | BoughError]]:
@@ -115,7 +119,7 @@ def _blobs(db: Database) -> Iterator[Found]:
     for id_, position in db.rows("missing_blobs"):
         yield Finding("missing_blob", id_, f"the content of block {position} is gone"), None
     in_trash: Counter[int] = Counter()
-    for entry in map(TrashContent._make, db.rows("trash_payloads")):
+    for entry in payloads(db):
         try:
             in_trash.update(unpack(entry.payload).blobs)
         except Corrupt as error:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from typing import Any
 
 import click
 
 from bough.cli.commands.sessions import session_table
 from bough.cli.locate import Locator
 from bough.cli.options import examples, json_option, store_options
-from bough.cli.output.console import note, print_json, print_lines
+from bough.cli.output.console import note, print_json, print_json_items, print_lines
 from bough.cli.output.text import pluralize
 from bough.errors import Refused
 from bough.model import Headline, SessionInfo
@@ -59,14 +62,16 @@ def trash_idle(
     store: Store, seconds: float, channel: str | None, age: str, dry_run: bool, yes: bool, as_json: bool
 ) -> None:
     """List idle conversations and move them to the trash after a confirmation. Raises `Refused`."""
-    idle = store.clean(seconds, dry_run=True, channel=channel)
+    idle = store.idle_sessions(seconds, channel=channel)
     stray = stray_trees(store, seconds, channel)
-    found = pluralize(len(idle) + len(stray), "conversation")
-    if (idle or stray) and not as_json:
-        print_lines(session_table(store, idle, stray))
-    if dry_run or not (idle or stray):
+    if dry_run and as_json:
+        print_json_items(rows_json(idle, stray))
+        return
+    count = len(stray) + (sum(1 for _ in idle) if as_json else print_counted(store, idle, stray))
+    found = pluralize(count, "conversation")
+    if dry_run or not count:
         would = f"{found} would be moved to the trash. Nothing was changed."
-        report(idle, stray, as_json, would if idle or stray else f"No conversation has been unused for {age}.")
+        report([], [], as_json, would if count else f"No conversation has been unused for {age}.")
         return
     confirm(f"Move {found} to the trash?", yes)
     stray = stray_trees(store, seconds, channel)  # read again: they may have changed during the confirmation
@@ -74,6 +79,22 @@ def trash_idle(
     removed = store.clean(seconds, dry_run=False, channel=channel)
     moved = f"{pluralize(len(removed) + len(stray), 'conversation')} moved to the trash."
     report(removed, stray, as_json, f"{moved} To restore one: bough restore NAME")
+
+
+def print_counted(store: Store, idle: Iterable[SessionInfo], stray: list[Tree[Headline]]) -> int:
+    """Print what would be removed, if there is anything; how many sessions."""
+    left, count = iter(idle), 0
+
+    def counted() -> Iterator[SessionInfo]:
+        nonlocal count
+        for info in chain(first, left):
+            count += 1
+            yield info
+
+    first = list(islice(left, 1))
+    if first or stray:
+        print_lines(session_table(store, counted(), stray))
+    return count + sum(1 for _ in left)  # the reader of a pager may have seen enough
 
 
 def stray_trees(store: Store, seconds: float, channel: str | None) -> list[Tree[Headline]]:
@@ -84,8 +105,8 @@ def stray_trees(store: Store, seconds: float, channel: str | None) -> list[Tree[
     if channel is not None:
         return []
     limit = store.clock() - int(seconds * 1_000_000)
-    old = [tree for tree in store.outline(limit=None) if tree.newest.created_at < limit]
     pinned = {pin.message_id for pin in store.pins()}
+    old = (tree for tree in store.list_trees() if tree.newest.created_at < limit)
     stray = [tree for tree in old if not is_kept(store, tree, pinned)]
     branches = stray_branches(store, {below.node.id for tree in stray for _, below in tree.walk()})
     return stray + [tree for tree in branches if tree.newest.created_at < limit]
@@ -126,13 +147,18 @@ def report(sessions: list[SessionInfo], stray: list[Tree[Headline]], as_json: bo
     if not as_json:
         note(message)
         return
-    rows: list[tuple[str | None, str | None, str | None, int]]
-    rows = [(info.key, info.head_id, info.title, info.updated_at) for info in sessions]
-    rows += [(None, tree.newest.id, None, tree.newest.created_at) for tree in stray]
-    print_json([
-        {"session": key, "head": head, "title": title, "updated": iso(used)}
-        for key, head, title, used in rows
-    ])  # fmt: skip
+    print_json_items(rows_json(sessions, stray))
+
+
+def rows_json(sessions: Iterable[SessionInfo], stray: list[Tree[Headline]]) -> Iterator[dict[str, Any]]:
+    for info in sessions:
+        yield row_json(info.key, info.head_id, info.title, info.updated_at)
+    for tree in stray:
+        yield row_json(None, tree.newest.id, None, tree.newest.created_at)
+
+
+def row_json(key: str | None, head: str | None, title: str | None, used: int) -> dict[str, Any]:
+    return {"session": key, "head": head, "title": title, "updated": iso(used)}
 
 
 def confirm(question: str, yes: bool) -> None:

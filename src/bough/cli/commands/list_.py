@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import chain, islice
 from typing import Any
 
 import click
 
-from bough.cli.commands.tree import note_omitted, print_recent
+from bough.cli.commands.tree import Shown, print_recent
 from bough.cli.locate import Locator
 from bough.cli.options import Extent, examples, extent_options, json_option, store_options
-from bough.cli.output.console import print_json, print_lines
+from bough.cli.output.console import print_json_items, print_lines
 from bough.cli.output.table import table
 from bough.cli.output.times import format_time
 from bough.model import Headline
@@ -40,11 +41,12 @@ def command(locator: Locator, flat: bool, extent: Extent, as_json: bool) -> None
 
 def print_flat(store: Store, extent: Extent, as_json: bool) -> None:
     """Print a table of the most recently active trees."""
-    rows = [summary(store, tree) for tree in store.outline(limit=extent.limit, subagents=extent.subagents)]
+    shown = Shown(store, extent)
+    rows = (summary(store, tree) for tree in shown)
     if as_json:
-        print_json([{**row, "updated": iso(row["updated"])} for row in rows])
+        print_json_items({**row, "updated": iso(row["updated"])} for row in rows)
         return
-    cells = [
+    cells = (
         (
             row["id"],
             format_time(row["updated"]),
@@ -54,10 +56,12 @@ def print_flat(store: Store, extent: Extent, as_json: bool) -> None:
             row["title"],
         )
         for row in rows
-    ]
+    )
     heads = ("ID", "LAST USED", "MESSAGES", "BRANCHES", "SESSION", "TITLE OR FIRST WORDS")
-    print_lines(table(heads, cells, right=("MESSAGES", "BRANCHES")) if rows else (), from_end=True)
-    note_omitted(store.size(), len(rows), extent.subagents)
+    first = list(islice(cells, 1))
+    lines = table(heads, chain(first, cells), right=("MESSAGES", "BRANCHES")) if first else ()
+    print_lines(lines, from_end=True)
+    shown.note_omitted()
 
 
 def last_of(keys: list[str]) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from typing import Any
 
 import click
@@ -15,9 +16,12 @@ from bough.cli.output.table import table
 from bough.cli.output.times import format_time
 from bough.cli.refs import session_key
 from bough.model import Headline, SessionInfo
+from bough.model.previews import SessionPreview
 from bough.model.times import iso
 from bough.model.tree import Tree
 from bough.store import Store
+
+PAGE = 100
 
 
 @click.command(
@@ -54,15 +58,24 @@ def command(
         note("There are more; --all shows them, -n N shows N.")
 
 
-def session_table(store: Store, sessions: list[SessionInfo], strays: Sequence[Tree[Headline]] = ()) -> Iterator[str]:
+def session_table(
+    store: Store, sessions: Iterable[SessionInfo], strays: Sequence[Tree[Headline]] = ()
+) -> Iterator[str]:
     """A table of sessions, and of `strays`: trees without a session. A session without a title shows its question."""
-    rows = [
+    rows = (
         (shown.info.key, format_time(shown.info.updated_at), shown.info.head_id, shown.title or "(empty)")
-        for shown in store.previews(sessions)
-    ]
+        for shown in previews(store, sessions)
+    )
     newest = [tree.newest for tree in strays]
-    rows += [("–", format_time(last.created_at), last.id, last.words) for last in newest]
-    return table(("SESSION", "LAST USED", "AT", "TITLE OR QUESTION"), rows)
+    others = [("–", format_time(last.created_at), last.id, last.words) for last in newest]
+    return table(("SESSION", "LAST USED", "AT", "TITLE OR QUESTION"), chain(rows, others))
+
+
+def previews(store: Store, sessions: Iterable[SessionInfo]) -> Iterator[SessionPreview]:
+    """The previews of sessions, a page in memory at a time."""
+    left = iter(sessions)
+    while page := list(islice(left, PAGE)):
+        yield from store.previews(page)
 
 
 def session_json(info: SessionInfo) -> dict[str, Any]:

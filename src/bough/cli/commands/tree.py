@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import click
@@ -9,12 +10,11 @@ import click
 from bough.cli.here import head_here, sessions_here
 from bough.cli.locate import Locator
 from bough.cli.options import MESSAGE_OR_SESSION, Extent, examples, extent_options, json_option, store_options
-from bough.cli.output.console import note, on_terminal, print_json, print_lines
-from bough.cli.output.text import pluralize
+from bough.cli.output.console import note, on_terminal, print_json, print_json_items, print_lines
 from bough.cli.output.tree import tree_lines
 from bough.cli.refs import message_id
 from bough.errors import Invalid
-from bough.model import Headline, Size
+from bough.model import Headline
 from bough.model.times import iso
 from bough.model.tree import Tree
 from bough.store import Store
@@ -54,13 +54,13 @@ def command(locator: Locator, name: str | None, below: bool, here: bool, extent:
 
 def print_recent(store: Store, extent: Extent, as_json: bool) -> None:
     """Print the most recently active trees, and on stderr what is omitted."""
-    trees = store.outline(limit=extent.limit, subagents=extent.subagents)
+    shown = Shown(store, extent)
     if as_json:
-        print_json(outline_json(trees))
+        print_json_items(row for tree in shown for row in outline_json([tree]))
         return
     fold = on_terminal() and not extent.full
-    print_lines(tree_lines(trees, head_here(store), fold=fold), from_end=True)
-    note_omitted(store.size(), len(trees), extent.subagents)
+    print_lines(tree_lines(shown, head_here(store), fold=fold), from_end=True)
+    shown.note_omitted()
 
 
 def print_here(store: Store, extent: Extent, as_json: bool) -> None:
@@ -79,19 +79,40 @@ def print_here(store: Store, extent: Extent, as_json: bool) -> None:
         note('This directory has no conversation. Start one: bough "…"')
 
 
-def note_omitted(size: Size, shown: int, subagents: bool) -> None:
-    """Print to stderr how many conversations a list omits, and which option shows them."""
-    if size.messages == 0:
-        note(EMPTY)
-    runs = 0 if subagents else size.subagent_runs
-    older = size.trees - runs - shown
-    if older > 0:
-        note(f"{pluralize(older, 'older conversation')} not shown; --all shows them, -n N shows N.")
-    if runs:
-        note(f"{pluralize(runs, 'run')} of subagents not shown; --subagents shows them.")
+class Shown:
+    """The trees that a list shows, the most recently active last; all of them are never in memory together."""
+
+    def __init__(self, store: Store, extent: Extent) -> None:
+        self.store = store
+        self.extent = extent
+        self.is_empty = True
+        self.has_older = False
+
+    def __iter__(self) -> Iterator[Tree[Headline]]:
+        for tree in self._trees():
+            self.is_empty = False
+            yield tree
+
+    def _trees(self) -> Iterable[Tree[Headline]]:
+        limit = self.extent.limit
+        if limit is None:
+            return self.store.list_trees(subagents=self.extent.subagents)
+        trees = self.store.outline(limit=limit + 1, subagents=self.extent.subagents)  # counting all would read all
+        self.has_older = len(trees) > limit
+        return trees[-limit:]
+
+    def note_omitted(self) -> None:
+        """Print to stderr, after the list, what it omits, and which option shows it."""
+        has_runs = not self.extent.subagents and self.store.has_subagent_runs()
+        if self.is_empty and not has_runs:
+            note(EMPTY)
+        if self.has_older:
+            note("Older conversations are not shown; --all shows them, -n N shows N.")
+        if has_runs:
+            note("Runs of subagents are not shown; --subagents shows them.")
 
 
-def outline_json(trees: list[Tree[Headline]]) -> list[dict[str, Any]]:
+def outline_json(trees: Iterable[Tree[Headline]]) -> list[dict[str, Any]]:
     """Trees as JSON: one object per message, in drawing order."""
     return [headline_json(below.node) for tree in trees for _, below in tree.walk()]
 

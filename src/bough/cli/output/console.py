@@ -96,6 +96,20 @@ def print_json(value: Any) -> None:
     print_lines(escape_unencodable(json_text(value, 2 if on_terminal() else None)).split("\n"))
 
 
+def print_json_items(items: Iterable[Any]) -> None:
+    """Write a JSON array to stdout item by item."""
+    print_lines(_array_lines(items))
+
+
+def _array_lines(items: Iterable[Any]) -> Iterator[str]:
+    indent, before = (2 if on_terminal() else None), "["
+    for item in items:
+        text = escape_unencodable(json_text(item, indent))
+        yield from (before + text).split("\n")
+        before = ","
+    yield "[]" if before == "[" else "]"
+
+
 def json_text(value: Any, indent: int | None = None) -> str:
     """JSON with readable non-ASCII text, and unsafe characters escaped. Bytes are base64."""
     text = json.dumps(value, ensure_ascii=False, indent=indent, default=_base64)

@@ -484,6 +484,19 @@ WHERE NOT EXISTS (
     SELECT 1 FROM (SELECT * FROM bough.messages WHERE namespace = $1) p WHERE p.n = m.parent AND p.n < m.n OFFSET 0
 ) AND ($2 = 1 OR m.label IS NULL OR m.label NOT LIKE 'subagent:%')
 
+-- name: first_messages
+SELECT n, $2 = 1 OR label IS NULL OR label NOT LIKE 'subagent:%'
+FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages
+WHERE parent IS NULL
+
+-- name: later_children
+SELECT n, parent FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages WHERE parent <> n - 1
+
+-- name: any_run
+SELECT 1
+FROM (SELECT * FROM bough.messages WHERE namespace = $1) messages
+WHERE label >= 'subagent:' AND label < 'subagent;' AND parent IS NULL LIMIT 1
+
 -- name: recent_leaves
 SELECT p.n
 FROM (SELECT * FROM bough.messages WHERE namespace = $1) p
@@ -1844,7 +1857,7 @@ WHERE t.n > 0 AND NOT EXISTS (
 )
 
 -- name: trash_payloads
-SELECT n, id, payload FROM (SELECT * FROM bough.trash WHERE namespace = $1) trash
+SELECT n, id, payload FROM (SELECT * FROM bough.trash WHERE namespace = $1) trash WHERE n > $2 ORDER BY n LIMIT $3
 
 -- name: lost_replies
 SELECT r.message
@@ -1854,6 +1867,13 @@ WHERE NOT EXISTS (
 ) AND NOT EXISTS (
     SELECT 1 FROM (SELECT * FROM bough.turns WHERE namespace = $1) t WHERE t.n = r.message OFFSET 0
 )
+
+-- name: digests
+SELECT m.id, m.digest
+FROM unnest(CAST($2 AS text[])) names (value)
+JOIN LATERAL (
+    SELECT * FROM bough.messages m WHERE m.namespace = $1 AND m.id = names.value OFFSET 0
+) m ON true
 
 -- name: wrong_sums
 SELECT t.n, coalesce(x.replies, 0)
