@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -111,7 +112,8 @@ class Store:
         self.reads_ahead = False
         """Whether messages are decoded when they are loaded, and not at their first use."""
         if not db.read_only and any(leases.is_abandoned(turn, clock()) for turn in leases.running(db)):
-            self.write(lambda now: leases.recover(db, now))
+            with suppress(Busy):  # who only reads does not wait: the next writer ends those turns
+                self.write(lambda now: leases.recover(db, now))
 
     def __enter__(self) -> Self:
         return self

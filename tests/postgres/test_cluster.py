@@ -119,8 +119,8 @@ def test_a_distributed_database_is_migrated_and_its_new_tables_are_distributed(p
             assert admin.execute("SELECT invented FROM bough.sessions").fetchall() == [(1,)]
 
 
-def test_the_first_version_is_migrated_on_a_cluster_to_the_schema_of_a_new_one(cluster: str, postgres: str) -> None:
-    with new_database(postgres) as url:
+def test_the_first_version_is_migrated_on_a_cluster_to_the_schema_of_a_new_one(postgres: str) -> None:
+    with distributed(postgres) as new, new_database(postgres) as url:
         with psycopg.connect(url, autocommit=True) as admin:
             script = read_text("schema", "migrations", "0002-initial.postgres.sql")
             admin.execute(script.encode())
@@ -130,7 +130,7 @@ def test_the_first_version_is_migrated_on_a_cluster_to_the_schema_of_a_new_one(c
         with bough.connect(url, namespace="a") as store:
             say(store, "hello")
             assert store.verify() == []
-        assert without_versions(described(url)) == without_versions(described(cluster))
+        assert without_versions(described(url)) == without_versions(described(new))
         assert distribute(url) == []
 
 

@@ -23,7 +23,8 @@ from bough.compress import compress, decompress
 from bough.db import read_statements
 from bough.db.migrations import SCHEMA, VERSION
 from bough.db.sqlite import files
-from bough.db.sqlite.driver import SQLite, wal_is_safe
+from bough.db.sqlite.driver import SQLite
+from bough.db.sqlite.opening import wal_is_safe
 from bough.db.sqlite.schema import APPLICATION_ID
 
 from .checks import assert_sound, reopened, steps, turns_on

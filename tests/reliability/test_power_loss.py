@@ -22,7 +22,7 @@ from bough import BoughError, Store, Usage
 from bough.db.sqlite import wal
 
 from .checks import assert_sound, reopened, steps
-from .disk import Carelessness, Disk, OnShim, Op
+from .disk import Carelessness, Disk, OnShim, Op, ShimLog
 from .processes import run_alone, time_limit
 
 SEED = int(os.environ.get("BOUGH_SEED", "0")) or random.SystemRandom().randrange(1, 10**9)
@@ -333,6 +333,38 @@ def test_after_a_failed_sync_nothing_is_acknowledged_before_it_is_written_again(
             acknowledged.append(name)
         after_the_cut = disk.image(len(disk.ops), random.Random(SEED))
     assert laid_out(after_the_cut, memory) == {"cli:a": acknowledged}
+
+
+@pytest.mark.parametrize("remembered", [True, False], ids=["doubtful-when-opened", "mutant-that-forgets"])
+def test_the_doubt_after_a_failed_sync_outlives_the_connection(
+    memory: Path, monkeypatch: pytest.MonkeyPatch, remembered: bool
+) -> None:
+    """Whoever opens the log later is not told of the failure: the system tells those who have it open, once."""
+    disk, path = Disk(), memory / "x.db"
+    with Store(OnShim(path, disk, checkpoint=100_000)) as store:
+        one_turn(store, "a0")
+        writes = sum(op.verb == "write" for op in written_by(disk, lambda: one_turn(store, "a1")))
+        disk.fail(apsw.IOError, at=writes + 1, lasting=True)
+        with pytest.raises(bough.StorageError):
+            one_turn(store, "a2")
+        if (child := os.fork()) == 0:  # the connection is closed before, and the disk still fails
+            os._exit(0)
+        os.waitpid(child, 0)
+        disk.heal()
+        disk.untold.clear()
+        if not remembered:
+            monkeypatch.setattr(ShimLog, "doubtful", property(lambda _: False, lambda _, __: None))
+        one_turn(store, "a3")  # acknowledged
+        cuts = [disk.image(len(disk.ops), random.Random(seed)) for seed in range(10)]
+    kept = []
+    for number, files in enumerate(cuts):
+        place = memory / str(number)
+        place.mkdir()
+        try:
+            kept.append("a3" in laid_out(files, place).get("cli:a", []))
+        except (BoughError, AssertionError):
+            kept.append(False)
+    assert all(kept) if remembered else not any(kept)
 
 
 def test_messages_added_before_a_failed_sync_stay_in_the_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

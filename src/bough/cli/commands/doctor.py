@@ -67,7 +67,7 @@ def versions(_: Locator) -> Iterator[Check]:
     import apsw
 
     import bough
-    from bough.db.sqlite.driver import wal_is_safe
+    from bough.db.sqlite.opening import wal_is_safe
 
     yield Check("bough", "ok", f"{bough.__version__}, Python {sys.version.split()[0]}")
     version = apsw.sqlite_lib_version()

@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import apsw
 
@@ -14,25 +14,27 @@ from bough.db import PATIENCE, Row, Selected, StrPath, Value, fork_safety, read_
 from bough.db.sqlite.errors import DRIVER, translate, translate_errors
 from bough.db.sqlite.files import (
     check_directory,
+    check_names,
     create_private,
-    directory_of,
-    has_pending_wal,
+    finish_part,
     identity,
     is_network,
     is_writable,
+    new_part,
+    stamp,
 )
-from bough.db.sqlite.schema import migrate
-from bough.db.sqlite.wal import Log
+from bough.db.sqlite.opening import Journal, is_immutable, open_for_reading, open_for_writing, wal_is_safe
+from bough.db.sqlite.wal import Log, in_doubt
 from bough.db.sqlite.write_queue import WriteQueue
-from bough.errors import Refused, StorageError
-
-Journal = Literal["wal", "truncate"]
+from bough.errors import BoughError, Busy, Full, Refused, StorageError
 
 T = TypeVar("T")
 
 WINDOW = 4_194_304
-FIXED = ((3, 51, 3), (3, 50, 7), (3, 44, 6))
-"""The first releases, newest line first, in which two checkpoints cannot lose a committed transaction in WAL mode."""
+LOG_DELETED = (
+    "The log of {!r} was deleted while it was open, by hand or by another SQLite library in this process, such as "
+    "Python's sqlite3, which deletes it when it closes the file. What was acknowledged before is in the file."
+)
 
 
 class SQLite:
@@ -53,6 +55,9 @@ class SQLite:
         self._migrations = migrations
         self._mutex = threading.RLock()
         self._connection: apsw.Connection | None = None
+        self._snapshot: apsw.Connection | None = None
+        """A connection to a file that nobody had open and that is read without locks: used until the file changes."""
+        self._stamp: object = None
         self._queue = WriteQueue("", patience)
         self._log = Log()
         self._inherited: apsw.Connection | None = None
@@ -71,35 +76,35 @@ class SQLite:
             try:
                 return (self._connection or self._use()).execute(self._sql[name], params).fetchall()
             except DRIVER as error:
-                raise translate(self.path, error) from None
+                raise self._translate(error) from None
 
     def row(self, name: str, *params: Value) -> Row | None:
         with self._mutex:
             try:
                 return (self._connection or self._use()).execute(self._sql[name], params).fetchone()
             except DRIVER as error:
-                raise translate(self.path, error) from None
+                raise self._translate(error) from None
 
     def rows_many(self, name: str, params: Iterable[Sequence[Value]]) -> list[Row]:
         with self._mutex:
             try:
                 return (self._connection or self._use()).executemany(self._sql[name], params).fetchall()
             except DRIVER as error:
-                raise translate(self.path, error) from None
+                raise self._translate(error) from None
 
     def run(self, name: str, *params: Value) -> None:
         with self._mutex:
             try:
                 (self._connection or self._use()).execute(self._sql[name], params)
             except DRIVER as error:
-                raise translate(self.path, error) from None
+                raise self._translate(error) from None
 
     def run_many(self, name: str, params: Iterable[Sequence[Value]]) -> None:
         with self._mutex:
             try:
                 (self._connection or self._use()).executemany(self._sql[name], params)
             except DRIVER as error:
-                raise translate(self.path, error) from None
+                raise self._translate(error) from None
 
     # Transactions ---------------------------------------------------------------------------------------------------
 
@@ -109,16 +114,42 @@ class SQLite:
                 self._use()
             if self.read_only:
                 raise Refused(f"{self.path!r} is open for reading only: the file or its directory cannot be written.")
-            if self._is_replaced():
-                raise StorageError(
-                    f"{self.path!r} was deleted or replaced while it was open; nothing was written. Connect again."
-                )
+            self._check_files()
             # The reference keeps the log open if another thread closes the store.
             done, log = self._write(work), self._log
         if not log.sync():  # the lock is released: others write while this waits for the disk
-            with self._mutex:
-                self._write(log.rewrite_if_doubtful)  # under the write lock nobody else appends to the log or resets it
+            self._mend(log)
+        if log.is_deleted():
+            self._check_deletion(log)
         return done
+
+    def _check_files(self) -> None:
+        if self._is_replaced():
+            raise StorageError(
+                f"{self.path!r} was deleted or replaced while it was open; nothing was written. Connect again."
+            )
+        if self._log.is_deleted():
+            self._disconnect()
+            raise StorageError(f"{LOG_DELETED.format(self.path)} Nothing was written; repeat the call.")
+
+    def _mend(self, log: Log) -> None:
+        """Rewrites a log whose sync has failed. Under the write lock nobody else appends to it or resets it."""
+        try:
+            with self._mutex:
+                self._write(log.rewrite_if_doubtful)
+        except BoughError as error:  # whatever it says of its own write: ours is committed
+            reason = "others kept it locked when it was to be written again" if isinstance(error, Busy) else str(error)
+            raise in_doubt(log.path, reason.rstrip("."), isinstance(error, Full)) from None
+
+    def _check_deletion(self, log: Log) -> None:
+        with self._mutex:
+            if self._log is not log:
+                return  # another thread has closed the store, and SQLite has emptied the log into the file
+            self._disconnect()
+        raise StorageError(
+            f"{LOG_DELETED.format(self.path)} Whether this write was kept is not known: look, or repeat the call with "
+            "the same idempotency key."
+        )
 
     def _write(self, work: Callable[[], T]) -> T:
         """Runs work in a transaction of its own."""
@@ -138,7 +169,7 @@ class SQLite:
         try:
             return self._queue.run(whole)
         except DRIVER as error:
-            raise translate(self.path, error) from None
+            raise self._translate(error) from None
 
     def version(self) -> tuple[int, int]:
         # The pragma counts the commits of other connections, from when this one was opened.
@@ -158,7 +189,7 @@ class SQLite:
                 connection.execute("BEGIN")
                 yield
             except DRIVER as error:
-                raise translate(self.path, error) from None
+                raise self._translate(error) from None
             finally:
                 roll_back(connection)
 
@@ -196,7 +227,7 @@ class SQLite:
 
     def _reader(self) -> apsw.Connection:
         """Opens another connection, which can only read."""
-        return self._open_for_reading()
+        return open_for_reading(self.path, self.patience, self._migrations)
 
     def check(self) -> list[str]:
         with self._mutex, translate_errors(self.path):
@@ -210,12 +241,14 @@ class SQLite:
     def backup(self, target: StrPath) -> None:
         if os.path.exists(target):
             raise Refused(f"{str(target)!r} exists; a backup never overwrites. Choose another name.")
-        create_private(target)
+        part = new_part(target)  # a backup that was killed must not be mistaken for a complete one
         try:
             with self._mutex, translate_errors(target):
-                self._copy(target)
+                self._copy(part)
+            finish_part(part, target)
         except BaseException:
-            os.unlink(target)  # an incomplete backup must not be mistaken for a complete one
+            with suppress(FileNotFoundError):
+                os.unlink(part)
             raise
 
     def _copy(self, target: StrPath) -> None:
@@ -244,6 +277,7 @@ class SQLite:
             self._closed = True
             if self._connection is not None:
                 with suppress(apsw.Error):
+                    self._connection.set_busy_timeout(0)
                     self._connection.execute("PRAGMA optimize")  # only statistics: closing goes on without them
                 self._disconnect()
 
@@ -257,13 +291,29 @@ class SQLite:
             raise Refused("This store is closed; connect again.")
         if self._inherited is not None:
             raise Refused("This process was forked in the middle of a transaction; it cannot use the store.")
+        if self._snapshot is not None:
+            if self._snapshot.in_transaction or not self._is_changed():
+                return self._snapshot
+            self._disconnect()
         return self._connection or self._open()
 
+    def _is_changed(self) -> bool:
+        """Whether the file of the snapshot has changed, or somebody has opened it for writing."""
+        return self._snapshot is not None and stamp(self.path) != self._stamp
+
+    def _translate(self, error: apsw.Error | UnicodeError) -> BoughError:
+        if self._is_changed():
+            return Busy(f"{self.path!r} was changed while it was read; read again.")
+        return translate(self.path, error)
+
     def _disconnect(self) -> None:
-        if self._connection is not None:
-            with suppress(apsw.Error):  # emptying the WAL may fail; what was acknowledged is durable without that
-                self._connection.close()
-        self._connection = None
+        for connection in (self._connection, self._snapshot):
+            if connection is not None:
+                # Others may have written since the log was deleted: what is in it must not overwrite that.
+                connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(self._log.is_deleted()))
+                with suppress(apsw.Error):  # emptying the WAL may fail; what was acknowledged is durable without that
+                    connection.close()
+        self._connection = self._snapshot = None
         self._queue.close()
         self._log = Log()
 
@@ -292,16 +342,18 @@ class SQLite:
             )
         self.read_only = not is_writable(self.path)
         self._queue = WriteQueue(f"{self.path}-lock", self.patience)
+        check_names(self.path, self.read_only)
+        self._stamp = stamp(self.path)
         with translate_errors(self.path):
-            if self.read_only:
-                self._connection = self._open_for_reading()
+            if not self.read_only:
+                connection = self._connection = self._open_for_writing()
+            elif is_immutable(self.path):
+                connection = self._snapshot = self._reader()
             else:
-                create_private(self.path)
-                # Two processes must not create or migrate one file at the same time.
-                self._connection = self._queue.run(self._open_for_writing)
+                connection = self._connection = self._reader()
         self._identity = identity(self.path)
         self._commits += 1
-        return self._connection
+        return connection
 
     def connect(self) -> apsw.Connection:
         """Opens a bare connection; tests override it to simulate failing disks."""
@@ -312,69 +364,19 @@ class SQLite:
         return Log(f"{self.path}-wal")
 
     def _open_for_writing(self) -> apsw.Connection:
-        pending = has_pending_wal(self.path)
-        connection = self.connect()
-        try:
-            connection.set_busy_timeout(int(self.patience * 1000))
-            first = connection.pragma("user_version") == 0
-            if first:  # only an empty file takes a page size; the default depends on the build of SQLite
-                connection.execute("PRAGMA page_size=4096")
-            migrate(connection, self.path, self._migrations, before_writing=lambda: self._set_journal(connection))
-            self._set_journal(connection)
-            set_pragmas(connection)
-            if self.journal == "wal":
-                connection.execute(
-                    "PRAGMA synchronous=NORMAL; PRAGMA user_version"
-                ).fetchall()  # a read creates the WAL file
+        create_private(self.path)
+        connection = open_for_writing(
+            self.connect, self.path, self.journal, self._queue, self.patience, self._migrations
+        )
+        if self.journal == "wal":
+            try:
+                # The read creates the WAL file.
+                connection.execute("PRAGMA synchronous=NORMAL; PRAGMA user_version").fetchall()
                 self._log = self.open_log()
-        except BaseException:
-            # Another program's file stays as it is, and so does what that program left in the WAL.
-            connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int(pending))
-            connection.close()
-            raise
+            except BaseException:
+                connection.close()
+                raise
         return connection
-
-    def _set_journal(self, connection: apsw.Connection) -> None:
-        got = connection.pragma("journal_mode", self.journal)
-        if got != self.journal:
-            raise StorageError(f"{self.path!r} cannot be switched to journal mode {self.journal}; it stays in {got}.")
-        # FULL until the log is open, which syncs it instead. A large write must not leave a large WAL behind for good.
-        connection.execute("PRAGMA synchronous=FULL; PRAGMA journal_size_limit=67108864")
-
-    def _open_for_reading(self) -> apsw.Connection:
-        from pathlib import Path
-
-        # A WAL file in a directory that cannot be written opens only as immutable, and only without a pending WAL.
-        immutable = not os.access(directory_of(self.path), os.W_OK) and not has_pending_wal(self.path)
-        place = Path(self.path).absolute().as_uri()
-        uri = f"{place}?mode=ro{'&immutable=1' if immutable else ''}"
-        connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
-        try:
-            connection.set_busy_timeout(int(self.patience * 1000))
-            migrate(connection, self.path, self._migrations, read_only=True)
-            set_pragmas(connection)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-
-def wal_is_safe(version: str) -> bool:
-    """Whether this SQLite keeps committed transactions when two checkpoints of a WAL race."""
-    number = tuple(int(part) for part in version.split(".")[:3])
-    return number >= FIXED[0] or any(number[:2] == fixed[:2] and number >= fixed for fixed in FIXED[1:])
-
-
-def set_pragmas(connection: apsw.Connection) -> None:
-    # A damaged or edited file must not run functions from its schema or lead reads out of a page. FAST overwrites
-    # deleted content in pages that are written anyway.
-    connection.execute(
-        "PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA secure_delete=FAST;"
-        "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-32000; PRAGMA recursive_triggers=OFF"
-    )
-    # A table with a partial index makes SQLite plan a statement anew for every new parameter, which takes ten times as
-    # long as most of ours run. With this a plan never depends on parameters, and is made once.
-    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
 
 
 def roll_back(connection: apsw.Connection) -> None:

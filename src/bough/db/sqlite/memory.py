@@ -5,8 +5,9 @@ from __future__ import annotations
 import apsw
 
 from bough.db import PATIENCE
-from bough.db.sqlite.driver import SQLite, set_pragmas
+from bough.db.sqlite.driver import SQLite
 from bough.db.sqlite.errors import translate_errors
+from bough.db.sqlite.opening import set_pragmas
 from bough.db.sqlite.schema import migrate
 from bough.db.sqlite.write_queue import WriteQueue
 

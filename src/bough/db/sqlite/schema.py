@@ -28,7 +28,7 @@ def migrate(
 
     Raises `Refused` for another program's file or an older one that is read-only, and `SchemaTooNew`.
     """
-    newest = VERSION if directory is None else max([VERSION, *(version for version, _ in steps("sqlite", directory))])
+    newest = newest_version(directory)
     version, application = connection.pragma("user_version"), connection.pragma("application_id")
     tables = connection.execute("SELECT count(*) FROM sqlite_master").get
     if application != APPLICATION_ID and (tables or version):
@@ -48,25 +48,39 @@ def migrate(
         )
     if version == 0 and directory is None:
         before_writing()
-        apply(connection, read_text(SCHEMA, "sqlite.sql"), VERSION)
-        return
-    if version > 0:
-        back_up(connection, path, version)
-    before_writing()
-    pending = [(number, sql) for number, sql in steps("sqlite", directory) if number > version]
-    apply(connection, "\n".join(sql for _, sql in pending), pending[-1][0])
+        pending = [(VERSION, read_text(SCHEMA, "sqlite.sql"))]
+    else:
+        if version > 0:
+            back_up(connection, path, version)
+        before_writing()
+        pending = [(number, sql) for number, sql in steps("sqlite", directory) if number > version]
+    if not apply(connection, "\n".join(sql for _, sql in pending), version, pending[-1][0]):
+        migrate(connection, path, directory)  # the queue was passed, and another process was first
 
 
-def apply(connection: apsw.Connection, sql: str, version: int) -> None:
+def newest_version(directory: StrPath | None = None) -> int:
+    return VERSION if directory is None else max([VERSION, *(version for version, _ in steps("sqlite", directory))])
+
+
+def is_current(connection: apsw.Connection, directory: StrPath | None = None) -> bool:
+    """Whether the file has the newest schema."""
+    version, application = connection.pragma("user_version"), connection.pragma("application_id")
+    return (version, application) == (newest_version(directory), APPLICATION_ID)
+
+
+def apply(connection: apsw.Connection, sql: str, before: int, version: int) -> bool:
+    """Brings the schema from version `before` to another one, in one transaction; False if it is not at `before`."""
     connection.execute("BEGIN IMMEDIATE")
     try:
-        connection.execute(sql)
-        connection.execute(f"PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={version}")
+        if expected := bool(connection.pragma("user_version") == before):
+            connection.execute(sql)
+            connection.execute(f"PRAGMA application_id={APPLICATION_ID}; PRAGMA user_version={version}")
         connection.execute("COMMIT")
     except BaseException:
         with suppress(apsw.Error):  # the error that led here is the one to raise
             connection.execute("ROLLBACK")
         raise
+    return expected
 
 
 def back_up(connection: apsw.Connection, path: StrPath, version: int) -> str:

@@ -1,9 +1,10 @@
 """A fair queue for writers of one file, in any number of processes.
 
-SQLite's own busy handler is unfair: of eight writers, one wrote once in five seconds. Here a writer takes two locks on
-a lock file beside the database: first `next`, which one waiter holds, then `write`, which it polls quickly while the
-others poll `next` slowly. A writer that returns queues behind the holder of `next`. The kernel releases both locks
-when a process dies.
+It is about fairness only: SQLite's own lock keeps writers apart. SQLite's busy handler is unfair: of eight writers, one
+wrote once in five seconds. Here a writer takes two locks on a lock file beside the database: first `next`, which one
+waiter holds, then `write`, which it polls quickly while the others poll `next` slowly. A writer that returns queues
+behind the holder of `next`. The kernel releases both locks when a process dies. A process that was stopped keeps them,
+so nobody waits for long: then a writer goes past the queue, to SQLite's lock.
 """
 
 from __future__ import annotations
@@ -18,37 +19,37 @@ try:
 except ImportError:  # no such locks on this system, only SQLite's busy handler
     fcntl = None  # type: ignore[assignment]
 
-from bough.errors import Busy
-
 T = TypeVar("T")
 Lock: TypeAlias = Callable[[int, int], object]
 
+LONGEST = 1.0
+"""Seconds to wait for each of the two locks. Most transactions take less than a millisecond."""
+
 
 class WriteQueue:
-    """Lets the writers of a file write one at a time, in the order in which they came."""
+    """Lets the writers of a file write one at a time, in the order of arrival, while none of them is stopped."""
 
     def __init__(self, path: str, patience: float) -> None:
         self.path = path
-        self.patience = patience
+        self._longest = min(LONGEST, patience / 4)
         self._file = -1
         if fcntl:
             try:
-                self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
             except OSError:
                 self._file = -1  # a directory that cannot be written: then neither can the database
 
     def run(self, work: Callable[[], T]) -> T:
-        """Runs work under the write lock. Raises `Busy` when others keep writing for longer than `patience`.
+        """Runs work when its turn has come, or after a while in any case.
 
         Not a context manager: Ctrl+C on entry to `__exit__` would leave the lock taken.
         """
         if self._file < 0:
             return work()
-        deadline = time.monotonic() + self.patience
         try:
             try:
-                self._take(fcntl.lockf, deadline, long_pauses)
-                self._take(fcntl.flock, deadline, short_pauses)
+                self._wait(fcntl.lockf, long_pauses)
+                self._wait(fcntl.flock, short_pauses)
             finally:
                 fcntl.lockf(self._file, fcntl.LOCK_UN)
             return work()
@@ -56,20 +57,22 @@ class WriteQueue:
             if self._file >= 0:
                 fcntl.flock(self._file, fcntl.LOCK_UN)
 
-    def _take(self, lock: Lock, deadline: float, waiting: Callable[[], Iterator[float]]) -> None:
+    def _wait(self, lock: Lock, pauses: Callable[[], Iterator[float]]) -> None:
         # lockf and flock are two independent locks on one file: the one is `next`, the other `write`.
-        pauses = None
-        while True:
-            try:
-                lock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if self._is_taken(lock):
+            return
+        deadline = time.monotonic() + self._longest
+        for pause in pauses():
+            time.sleep(pause)
+            if self._is_taken(lock) or time.monotonic() > deadline:
                 return
-            except OSError:
-                if time.monotonic() > deadline:
-                    raise Busy(
-                        f"Others kept writing for {self.patience:g} seconds; nothing was written. Try again."
-                    ) from None
-            pauses = pauses or waiting()
-            time.sleep(next(pauses))
+
+    def _is_taken(self, lock: Lock) -> bool:
+        try:
+            lock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
 
     def close(self) -> None:
         if self._file >= 0:
