@@ -211,6 +211,7 @@ class AsyncStore(_Facade):
     list_turns = stream(Store.list_turns)
     list_replies = stream(Store.list_replies)
     list_names = stream(Store.list_names)
+    list_documents = stream(Store.list_documents, at_once=1)
     idle_sessions = stream(Store.idle_sessions)
     list_trees = stream(Store.list_trees, at_once=1)
     has_subagent_runs = hop(Store.has_subagent_runs)

@@ -18,6 +18,7 @@ from bough.db.rows import ExternalRow
 from bough.errors import Busy, Corrupt, Invalid, NotFound, Refused
 from bough.model import (
     Change,
+    Document,
     ExternalName,
     Finding,
     Headline,
@@ -49,6 +50,7 @@ from bough.session import WAIT, Session, recording
 from bough.storage import (
     branches,
     changes,
+    documents,
     facets,
     journal,
     leases,
@@ -83,6 +85,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 EVERYTHING = 2**62
 PAGE = 200
+DOCUMENTS = 8
+"""Documents that are in memory at a time: each has up to 1 MiB."""
 
 
 def now() -> int:
@@ -663,6 +667,10 @@ class Store:
             raise Invalid("An empty dialog has no first message; nothing was recorded.")
         draft_new(self.db, session_below(self.db, prefix, given.digests) or "", given.entries, given.digests)
         return Session(self, self.write(partial(record_below, self.db, prefix, given, external_name), wait))
+
+    def list_documents(self) -> Iterator[Document]:
+        """The documents of all sessions, a few in memory at a time."""
+        return documents.pages(self.db, DOCUMENTS)
 
     def _names(self, rows: list[Row]) -> Iterator[ExternalName]:
         found = [ExternalRow(*row) for row in rows]

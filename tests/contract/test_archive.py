@@ -34,7 +34,9 @@ def everything(store: Store) -> tuple[Any, ...]:
     """All that a store says of itself, less what only says how it came to be here."""
     names = [name for name in store.list_names() if name.kind not in jsonl.OWN]
     sessions = [replace(info, cursor=0) for info in store.sessions()]
-    return list(store.list_messages(ascending=True)), sessions, list(store.list_turns()), names, store.pins()
+    documents = sorted(store.list_documents(), key=lambda document: (document.session, document.name))
+    rest = list(store.list_turns()), names, store.pins(), documents
+    return list(store.list_messages(ascending=True)), sessions, *rest
 
 
 @pytest.fixture
@@ -51,6 +53,9 @@ def origin(tmp_path: Path) -> Iterator[Store]:
         store.name_externally("uuid", "u-1", message=session.path()[0].id)
         store.name_externally("conversation", "c-1", session="cli:oaks")
         store.pin(session.path()[0].id)
+        for name, value in (("state", {"a": [1, None]}), ("nothing", None), ("picture", b"\x00\xff"), ("text", "\x00")):
+            session.put_document(name, value)
+        session.put_document("state", {"a": 2}, revision=1)
         store.session("cli:fork").expire(after=60)
         session.pin()
         session.delegate("scout").expire(2 * 10**15)
@@ -154,7 +159,7 @@ def test_turns_and_names_of_some_messages_are_exported_without_the_others(origin
 def test_a_dry_run_counts_and_writes_nothing(origin: Store, store: Store, tmp_path: Path) -> None:
     path = exported(origin, tmp_path / "all.jsonl")
     assert import_archive(store, path, dry_run=True).added == 9
-    assert everything(store) == ([], [], [], [], [])
+    assert everything(store) == ([], [], [], [], [], [])
 
 
 def test_an_archive_in_which_messages_call_their_turn_turn_is_read(origin: Store, store: Store, tmp_path: Path) -> None:
@@ -186,7 +191,7 @@ def test_an_archive_of_a_newer_version_is_refused_before_anything_is_imported(
     path.write_text('{"archive": {"version": 2}}\n' + rest)
     with pytest.raises(ImporterError, match=r"newer bough .version 2, this one reads 1"):
         import_archive(store, path)
-    assert (everything(store), store.verify()) == (([], [], [], [], []), [])
+    assert (everything(store), store.verify()) == (([], [], [], [], [], []), [])
 
 
 def test_an_archive_without_a_version_is_imported(origin: Store, store: Store, tmp_path: Path) -> None:
@@ -197,3 +202,30 @@ def test_an_archive_without_a_version_is_imported(origin: Store, store: Store, t
     path.write_text('{"archive": {}}\n' + rest)
     imported = import_archive(store, path)
     assert [skipped.reason for skipped in imported.skipped] == ["all.jsonl:1.archive has no version."]
+
+
+def test_documents_are_imported_and_replaced_only_by_later_ones(origin: Store, store: Store, tmp_path: Path) -> None:
+    session = origin.session("cli:oaks")
+    path = exported(origin, tmp_path / "all.jsonl")
+    import_archive(store, path)
+    copied = store.session("cli:oaks")
+    assert (copied.document("state").revision, copied.document("picture").value) == (2, b"\x00\xff")
+    copied.put_document("state", "here")
+    session.put_document("picture", "later")
+    import_archive(store, exported(origin, path))
+    assert (copied.document("state").value, copied.document("picture").value) == ("here", "later")
+
+
+def test_a_document_that_cannot_be_kept_is_skipped_and_the_rest_is_imported(store: Store, tmp_path: Path) -> None:
+    path, large = tmp_path / "a.jsonl", "x" * 2_000_000
+    lines = [{"archive": {"version": 1}}, {"session": {"key": "cli:a"}}]
+    for name, content in (("", {"json": 1}), ("b", {"bytes": "§"}), ("c", {"json": large}), ("d", {"json": 1})):
+        lines.append({"document": {"session": "cli:a", "name": name, "revision": 1, "updated_at": 1, **content}})
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    result = import_archive(store, path)
+    assert [skipped.reason[:30] for skipped in result.skipped] == [
+        "a.jsonl:4.document.bytes is no",
+        "The name of a document is a pl",
+        "That document has 2,000,002 by",
+    ]
+    assert [document.name for document in store.list_documents()] == ["d"]

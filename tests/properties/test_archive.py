@@ -31,6 +31,9 @@ actions = st.one_of(
     st.tuples(st.just("label"), st.integers(0, 50), labels),
     st.tuples(st.just("describe"), keys, texts, plain_json),
     st.tuples(st.just("name"), st.integers(0, 50), texts),
+    st.tuples(st.just("document"), keys, st.sampled_from(["a", "b"]), plain_json | st.binary(max_size=20)),
+    st.tuples(st.just("stop"), keys, messages(), st.sampled_from(["", "half"])),
+    st.tuples(st.just("append"), keys, st.lists(messages(), min_size=1, max_size=3)),
     st.tuples(st.just("delete"), st.integers(0, 50)),
 )
 
@@ -46,6 +49,15 @@ def act(store: Store, action: tuple[Any, ...]) -> None:
             store.session(key).save_turn(messages_given, model="m", usage=usage)
         case "fail", key, messages_given, error:
             store.session(key).turn(messages_given).fail(error)
+        case "document", key, name, value:
+            store.session(key).put_document(name, value)
+        case "stop", key, messages_given, half:
+            turn = store.session(key).turn(messages_given)
+            if half:
+                turn.sketch(half)
+            turn.stop()
+        case "append", key, messages_given:
+            store.session(key).append(messages_given)
         case "save", messages_given, label:
             store.save_messages([Save(message, label=label) for message in messages_given])
         case "compact", key:

@@ -1,6 +1,6 @@
 """Lossless JSONL, one object per line, from which an import creates an equal store.
 
-Messages come first, parents before children; then sessions, replies, turns, external ids, and pins.
+Messages come first, parents before children; then sessions, documents, replies, turns, external ids, and pins.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ def everything(store: Store) -> Iterator[str]:
     yield header()
     yield from map(line, store.list_messages(ascending=True))
     yield from map(line, reversed(store.sessions()))
+    yield from map(line, store.list_documents())
     yield from map(line, store.list_replies())
     yield from map(line, store.list_turns())
     yield from (line(name) for name in store.list_names() if name.kind not in OWN)
@@ -39,7 +40,10 @@ def some(store: Store, ids: Sequence[str], branches: bool = False) -> Iterator[s
         if node.id not in seen:
             seen.add(node.id)
             yield line(node)
-    yield from (line(info) for info in reversed(store.sessions()) if info.head_id in seen)
+    sessions = [info for info in reversed(store.sessions()) if info.head_id in seen]
+    yield from map(line, sessions)
+    for info in sessions:
+        yield from map(line, store.session(info.key).documents())
     written = list(seen)
     turns = [turn for turn in store.list_turns(written) if turn.last_id in seen]
     whole = {None, *(turn.id for turn in turns)}

@@ -1,7 +1,7 @@
-"""Lines of bough's own files: sessions, replies, turns, external names and pins, beside messages.
+"""Lines of bough's own files: sessions, replies, turns, external names, pins and documents, beside messages.
 
-`{"session": {…}}`, `{"reply": {…}}`, `{"turn": {…}}`, `{"name": {…}}` and `{"pin": {…}}`, each with the fields that
-have a value. A line without any of these keys is a node.
+`{"session": {…}}`, `{"reply": {…}}`, `{"turn": {…}}`, `{"name": {…}}`, `{"pin": {…}}` and `{"document": {…}}`, each
+with the fields that have a value. A line without any of these keys is a node.
 """
 
 from __future__ import annotations
@@ -10,18 +10,20 @@ from typing import Any, TypeAlias, get_args
 
 from bough.errors import FormatError
 from bough.formats.jsonl import decode_node, encode_node
+from bough.formats.media import from_base64, to_base64
 from bough.formats.payload import as_dict
-from bough.model import ExternalName, Json, Node, Pin, ReplyInfo, SessionInfo, Status, TurnInfo, Usage
+from bough.model import Document, ExternalName, Json, Node, Pin, ReplyInfo, SessionInfo, Status, TurnInfo, Usage
 from bough.model.ids import is_plain
 
-Record: TypeAlias = Node | SessionInfo | ReplyInfo | TurnInfo | ExternalName | Pin
+Record: TypeAlias = Node | SessionInfo | ReplyInfo | TurnInfo | ExternalName | Pin | Document
 
-KINDS: dict[str, type[SessionInfo | ReplyInfo | TurnInfo | ExternalName | Pin]] = {
+KINDS: dict[str, type[SessionInfo | ReplyInfo | TurnInfo | ExternalName | Pin | Document]] = {
     "session": SessionInfo,
     "reply": ReplyInfo,
     "turn": TurnInfo,
     "name": ExternalName,
     "pin": Pin,
+    "document": Document,
 }
 DERIVED = {"channel", "channel_id", "cursor"}
 """Fields that are derived from the session's key or its place in the list."""
@@ -31,6 +33,7 @@ REQUIRED = {
     "turn": ("id", "last_id", "status"),
     "name": ("kind", "value"),
     "pin": ("message_id",),
+    "document": ("session", "name"),
 }
 BLANK: dict[str, dict[str, Json]] = {
     "session": {"channel": None, "channel_id": None, "head_id": None, "revision": 0},
@@ -53,9 +56,27 @@ def encode_record(record: Record) -> dict[str, Json]:
     """Encode a record as the object of a line."""
     if isinstance(record, Node):
         return encode_node(record)
+    if isinstance(record, Document):
+        return {"document": _encode_document(record)}
     kind = next(kind for kind, cls in KINDS.items() if isinstance(record, cls))
     fields = {name: _encode_field(getattr(record, name)) for name in record.__match_args__ if name not in DERIVED}
     return {kind: {name: field for name, field in fields.items() if field is not None}}
+
+
+def _encode_document(document: Document) -> dict[str, Json]:
+    content = {"bytes": to_base64(document.value)} if isinstance(document.value, bytes) else {"json": document.value}
+    place = {"session": document.session, "name": document.name}
+    return {**place, "revision": document.revision, "updated_at": document.updated_at, **content}
+
+
+def _decode_document(fields: dict[str, Json], where: str) -> Document:
+    value: Any = fields.get("json")
+    if "bytes" in fields and (value := from_base64(fields["bytes"])) is None:
+        raise FormatError(f"{where}.document.bytes is not base64.")
+    if not _is_shallow(value):
+        raise FormatError(f"{where}.document.json is nested too deeply.")
+    revision, updated_at = (_decode_field(name, fields.get(name, 1), where) for name in ("revision", "updated_at"))
+    return Document(fields["name"], value, revision, updated_at, fields["session"])
 
 
 def _encode_field(field: Any) -> Json:
@@ -75,6 +96,8 @@ def decode_record(item: Json, where: str) -> Record:
     for name in REQUIRED[kind]:
         if not isinstance(fields.get(name), str):
             raise FormatError(f"{where}.{kind} has no {name}.")
+    if kind == "document":
+        return _decode_document(fields, where)
     known = {
         name: _decode_field(name, field, where) for name, field in fields.items() if name in KINDS[kind].__match_args__
     }

@@ -12,14 +12,15 @@ from bough.codec import column, json_list, json_text
 from bough.codec.digest import link
 from bough.db import Database
 from bough.db.rows import TurnRow
+from bough.errors import Invalid
 from bough.ingest import sessions
 from bough.ingest.batches import Prepare, prepare_messages
 from bough.ingest.matching import KnownMessage
-from bough.model import ExternalName, Node, Pin, ReplyInfo, SessionInfo, TurnInfo
+from bough.model import Document, ExternalName, Node, Pin, ReplyInfo, SessionInfo, TurnInfo
 from bough.model.ids import is_id, is_plain
 from bough.model.imported import Conversation, ImportResult, Outcome, Record, Skipped
 from bough.model.values import replace
-from bough.storage import changes, leases, lookup
+from bough.storage import changes, documents, leases, lookup
 from bough.storage.messages import Entry, insert, next_number
 from bough.storage.replies import ReplyDetails, reply_of, reply_row, sum_turns
 
@@ -74,6 +75,8 @@ class ArchiveIngestion:
                     after._store_name(record)
                 case Pin():
                     after._store_pin(record)
+                case Document():
+                    after._store_document(record)
         return after
 
     def preview(self, records: list[Record]) -> None:
@@ -283,6 +286,14 @@ class ArchiveIngestion:
     def _store_pin(self, pin: Pin) -> None:
         if (message := self._number(pin.message_id)) is not None:
             self.db.run("insert_pin", message, pin.pinned_at)
+
+    def _store_document(self, document: Document) -> None:
+        session = self._session(document.session)
+        try:
+            if session:
+                documents.restore(self.db, session, document)
+        except Invalid as error:
+            self.skipped.append(Skipped(f"document {document.name!r:.60} of {document.session!r:.60}", str(error)))
 
     def _store_name(self, name: ExternalName) -> None:
         message = self._number(name.message_id)

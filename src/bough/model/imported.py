@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
-from bough.model import ExternalName, Json, Kind, Message, Node, Pin, ReplyInfo, SessionInfo, TurnInfo, Usage
+from bough.model import Document, ExternalName, Json, Kind, Message, Node, Pin, ReplyInfo, SessionInfo, TurnInfo, Usage
 from bough.model.values import value
 
 
@@ -97,7 +97,7 @@ class Conversation:
     """Other metadata from the file, stored with the session."""
 
 
-Record: TypeAlias = Node | SessionInfo | ReplyInfo | TurnInfo | ExternalName | Pin
+Record: TypeAlias = Node | SessionInfo | ReplyInfo | TurnInfo | ExternalName | Pin | Document
 """One record of a store."""
 
 

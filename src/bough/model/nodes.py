@@ -268,6 +268,8 @@ class Document:
     """Grows with each write: pass it to `put_document` to write only if nobody else has."""
     updated_at: int
     """Microseconds since 1970, UTC."""
+    session: str | None = None
+    """The key of its session."""
 
 
 @value

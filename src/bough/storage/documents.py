@@ -6,11 +6,12 @@ earlier document of that name never overwrites a later one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from bough.codec import json_list, json_text, json_value
 from bough.db import Database, Row
+from bough.db.rows import DocumentRow
 from bough.errors import Conflict, Invalid, NotFound
 from bough.model import Document, Json
 from bough.model.ids import AFTER_ALL, is_plain
@@ -48,9 +49,9 @@ def encode(given: Json | bytes) -> Content:
     return text, data
 
 
-def document(row: Row) -> Document:
+def document(key: str, row: Row) -> Document:
     name, revision, text, data, updated_at = row
-    return Document(name, data if text is None else json_value(text), revision, updated_at)
+    return Document(name, data if text is None else json_value(text), revision, updated_at, key)
 
 
 def find(db: Database, key: str, name: str) -> Document:
@@ -58,7 +59,7 @@ def find(db: Database, key: str, name: str) -> Document:
     row = db.row("document", leases.session_state(db, key).n, name)
     if row is None or row[2] is row[3] is None:
         raise NotFound(f"Session {key!r} has no document {name!r}.")
-    return document(row)
+    return document(key, row)
 
 
 @value
@@ -76,13 +77,13 @@ def all_of(db: Database, key: str, p: Range) -> list[Document]:
     """The documents of a range, by name."""
     session, statement = leases.session_state(db, key).n, "documents_down" if p.descending else "documents_up"
     end = min(p.before, p.prefix + AFTER_ALL)
-    return [document(row) for row in db.rows(statement, session, p.prefix, p.after, end, p.limit)]
+    return [document(key, row) for row in db.rows(statement, session, p.prefix, p.after, end, p.limit)]
 
 
 def named(db: Database, key: str, names: Iterable[str]) -> list[Document]:
     """The documents with these names that are there, by name."""
     rows = db.rows("documents_named", leases.session_state(db, key).n, json_list(names))
-    return [document(row) for row in rows]
+    return [document(key, row) for row in rows]
 
 
 def put(db: Database, key: str, contents: Contents, expected: Mapping[str, int], now: int) -> dict[str, int]:
@@ -107,3 +108,22 @@ def put(db: Database, key: str, contents: Contents, expected: Mapping[str, int],
     db.run_many("put_document", [(session, name, revisions[name], *contents[name], now) for name in contents])
     changes.add(db, "document", now, session)
     return revisions
+
+
+def restore(db: Database, session: int, given: Document) -> None:
+    """Stores a document of an archive, unless the one that is there was written later. Raises `Invalid`."""
+    check_name(given.name)
+    row = db.row("document", session, given.name)
+    if row is None or (row[1] < given.revision and row[4] < given.updated_at):
+        db.run("put_document", session, given.name, given.revision, *encode(given.value), given.updated_at)
+
+
+def pages(db: Database, count: int) -> Iterator[Document]:
+    """The documents of all sessions, by session and name, a page at a time."""
+    at: tuple[int, str] = (0, "")
+    while rows := [DocumentRow(*row) for row in db.rows("document_page", *at, count)]:
+        keys: dict[int, str] = dict(db.rows("session_keys", json_list({row.session for row in rows})))
+        for row in rows:
+            if row.session in keys and (row.json, row.bytes) != NOTHING:
+                yield document(keys[row.session], (row.name, row.revision, row.json, row.bytes, row.updated_at))
+        at = rows[-1].session, rows[-1].name
