@@ -158,3 +158,7 @@ class Full(StorageError):
     """The disk is full; this write was rolled back, everything before it is kept."""
 
     code = "full"
+
+
+class FormatWarning(UserWarning):
+    """A reply, or a part of one, that no format understands; it is kept verbatim."""

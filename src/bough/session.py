@@ -100,6 +100,7 @@ class Session:
         budget: int | None = None,
         *,
         model: str | None = None,
+        dialect: str | None = None,
         reserve: int | None = None,
         counter: Callable[[Message], int] | None = None,
         strict: bool = False,
@@ -108,7 +109,9 @@ class Session:
         """The dialog as a valid request of a provider, fitted to a budget of tokens, or to the window of a model.
 
         A tenth of the budget is kept free, or `reserve` tokens. The newest turn is never dropped; `fits` says when even
-        it is too large. With `summarize`, the session is compacted first when older turns would be left out. Raises
+        it is too large. With `summarize`, the session is compacted first when older turns would be left out.
+        `dialect` is the server that will read it, one of `bough.formats.servers`, if that is not the family's own: what
+        this one would refuse is mended. Raises
         `Invalid` for a budget below one, `FormatError` if `strict` and something cannot be said in this format, and
         what `compact` raises.
         """
@@ -118,7 +121,7 @@ class Session:
 
         def now() -> Context:
             head = leases.session_state(self.store.db, self.key).head
-            return context_at(self.store, head, format, budget, strict=strict, **size)
+            return context_at(self.store, head, format, budget, strict=strict, dialect=dialect, **size)
 
         made = now()
         if not made.cut or summarize is None or self.compact(summarize, budget=budget, **size) is None:

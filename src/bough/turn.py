@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from bough.errors import BoughError, Conflict, FormatError, Invalid, Refused, StorageError
+from bough.errors import BoughError, Conflict, Invalid, Refused, StorageError
 from bough.model import Json, Message, Node, Status, ToolCall, TurnInfo, Usage, assistant, user
 from bough.model.values import replace
 from bough.prices import listed_cost
@@ -80,6 +80,7 @@ class Turn:
         budget: int | None = None,
         *,
         model: str | None = None,
+        dialect: str | None = None,
         reserve: int | None = None,
         counter: Callable[[Message], int] | None = None,
         strict: bool = False,
@@ -91,7 +92,9 @@ class Turn:
         size: dict[str, Any] = {"model": model, "reserve": reserve, "counter": counter}
 
         def now() -> Context:
-            return context_at(self.session.store, self._opened.last, format, budget, strict=strict, **size)
+            return context_at(
+                self.session.store, self._opened.last, format, budget, strict=strict, dialect=dialect, **size
+            )
 
         made = now()
         if not made.cut or summarize is None or not self.begun:
@@ -157,8 +160,9 @@ class Turn:
 
         The reply is a message, several, its text, or a provider's reply as an object of its SDK or as plain JSON: that
         is stored whole, and its model, usage and ids are taken from it. `raw` is a whole reply to keep with messages
-        made by hand. Raises `FormatError` for a reply that no format knows, and `Conflict` when the turn was silent for
-        longer than its lease and another writer took the session.
+        made by hand. What no format understands is kept as it came, with a `FormatWarning`. Raises `FormatError` for
+        what is no reply at all, and `Conflict` when the turn was silent for longer than its lease and another writer
+        took the session.
         """
         store = self.session.store
         if self.repeated:
@@ -317,18 +321,13 @@ def read(
         return list(reply), ReplyDetails(), {}
     from bough import formats
 
-    name = formats.detect(reply)
-    if name is None:
-        raise FormatError(
-            f"No format knows this reply ({reply!r:.80}); nothing was added. Decode it, and add messages."
-        )
-    decoded = formats.get(name).decode(reply)
+    name, decoded = formats.decode_any(reply)
     told = decoded.provenance
     messages, around = list(decoded.messages), {"reply": told.envelope}
     if messages:
-        messages[0] = replace(messages[0], envelope={**(messages[0].envelope or {}), **around})
+        messages[0] = replace(messages[0], envelope={**(messages[0].envelope or {}), **around} if name else None)
     usage = told.usage
-    if usage != Usage() and usage.cost is None:
+    if usage != Usage() and usage.cost is None and name is not None:
         usage = replace(usage, cost=listed_cost(name, told.envelope, provider, told.provider))
     request_id = told.request_id or told.response_id or None  # a reply in which a name is empty does not say it
     details = ReplyDetails(told.model or None, told.provider or None, request_id, usage)

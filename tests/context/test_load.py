@@ -153,7 +153,7 @@ def test_a_providers_reply_is_added_whole(store: Store) -> None:
     assert session.context("anthropic").payload[-1]["content"] == reply["content"]
     with pytest.raises(FormatError, match="nothing was added"):
         with session.turn("again") as turn:
-            turn.add({"unheard": "of"})
+            turn.add(210)
     assert [node.message.text for node in session.path()] == ["How old is the oak?", "About 210 years."]
 
 

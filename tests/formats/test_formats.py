@@ -189,7 +189,8 @@ def test_a_bad_line_says_what_is_wrong(line: str, complaint: str) -> None:
 
 
 def test_every_loss_code_is_used_and_documented() -> None:
-    sources = "".join(file.read_text("utf-8") for file in SOURCE.rglob("*.py") if file.name != "types.py")
+    files = [*SOURCE.rglob("*.py"), *(SOURCE.parent / "context").glob("*.py")]
+    sources = "".join(file.read_text("utf-8") for file in files if file.name != "types.py")
     page = (Path(__file__).parents[2] / "docs" / "formats.md").read_text("utf-8")
     assert [code for code in LOSS_CODES if f'"{code}"' not in sources] == []
     assert [code for code in LOSS_CODES if f"`{code}`" not in page] == []

@@ -78,6 +78,7 @@ def q(*turns: Json) -> dict[str, Json]:
 
 
 hi = {"role": "user", "content": "hi"}
+answered = {"role": "assistant", "content": "x"}
 call = {"type": "function_call", "call_id": "c", "name": "n", "arguments": "{}"}
 output = {"type": "function_call_output", "call_id": "c", "output": "ok"}
 reasoning = {"type": "reasoning", "id": "rs_1", "summary": []}
@@ -136,17 +137,6 @@ RULES: list[tuple[int, str, Json, Json]] = [
         [u({"text": "x"}), a(b_use("s"), b_use("t")), u(b_answer("s"), b_answer("t"))],
     ),
     (
-        3,
-        "gemini",
-        [
-            g("user", {"text": "x"}),
-            g("model", g_call("f"), g_call("f")),
-            g("user", g_answer("f")),
-            g("user", g_answer("f")),
-        ],
-        [g("user", {"text": "x"}), g("model", g_call("f"), g_call("f")), g("user", g_answer("f"), g_answer("f"))],
-    ),
-    (
         4,
         "gemini",
         [g("user", {"text": "x"}), g("model", {"text": "y"}), g("model", g_call("f")), g("user", g_answer("f"))],
@@ -166,7 +156,12 @@ RULES: list[tuple[int, str, Json, Json]] = [
         [u({"text": "x"}), u({"text": "y"})],
         [u({"text": "x"}), a({"text": "y"}), {"role": "system", "content": [{"text": "z"}]}, u({"text": "z"})],
     ),
-    (5, "gemini", [g("user", {"text": "x"}), g("user", {"text": "y"})], [g("user", {"text": "x"}, {"text": "y"})]),
+    (
+        5,
+        "gemini",
+        [g("user", {"text": "x"}), g("model", {"text": "y"}), g("model", {"text": "z"})],
+        [g("user", {"text": "x"}), g("user", {"text": "y"}), g("model", {"text": "z"})],
+    ),
     (6, "anthropic", [u(text(" \n"))], [u(text("x"))]),
     (6, "anthropic", [u()], [u(text("x"))]),
     (
@@ -223,7 +218,13 @@ RULES: list[tuple[int, str, Json, Json]] = [
         [u(text("x")), a({"type": "redacted_thinking", "data": "eA=="}, text("y"))],
     ),
     (10, "anthropic", [u(thinking, text("x"))], [u(text("x")), a(thinking)]),
-    (11, "openai.responses", [hi, reasoning, hi], [hi, reasoning, {"role": "assistant", "content": "x"}, hi]),
+    (
+        11,
+        "openai.responses",
+        [hi, reasoning, hi],
+        [hi, reasoning, {"role": "assistant", "id": "msg_1", "content": "x"}, hi],
+    ),
+    (11, "openai.responses", [hi, reasoning, {"role": "assistant", "content": "edited"}, hi], [hi, hi]),
     (11, "openai.responses", [hi, reasoning], [hi, reasoning, call, output]),
     (11, "openai.responses", [hi, call, reasoning, output, hi], [hi, reasoning, call, output, hi]),
     (

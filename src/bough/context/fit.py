@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from bough import formats
+from bough.context.encode import encode
 from bough.context.repair import Reason, RequestMessage, cancelled, repair
-from bough.errors import FormatError, Invalid
-from bough.formats.types import Format, Loss
+from bough.errors import Invalid
+from bough.formats.types import ANYONE, Format, Loss, Recipient
 from bough.model import Json, Message, Node, Other, Text, Thinking, ToolResult
 from bough.model.tokens import estimate
 from bough.model.tree import turn_starts
@@ -78,11 +79,12 @@ def fit(
     scale: float = 1.0,
     strict: bool = False,
     reason: Reason = cancelled,
+    target: Recipient = ANYONE,
 ) -> Context:
     """Build the request for a path, in at most `budget` tokens if possible. The newest turn is never dropped.
 
     `scale` is the number of the provider's tokens per estimated token; `counter` replaces the estimate; `reason` says
-    why a call has no result. Raises
+    why a call has no result; `target` is the model and the server that will read it. Raises
     `Invalid` for a budget below one, and `FormatError` if the provider would refuse the result, or if `strict` and the
     format cannot express something.
     """
@@ -94,7 +96,9 @@ def fit(
     base = covered.weight if covered else 0
     rest = [node for node in nodes if node.weight > base and node.kind == "message"]
     window = Window(limit_for(budget, scale, summary, counter), base)
-    return fit_window(summary, rest, format, window, counter=counter, scale=scale, strict=strict, reason=reason)
+    return fit_window(
+        summary, rest, format, window, counter=counter, scale=scale, strict=strict, reason=reason, target=target
+    )
 
 
 def limit_for(budget: int | None, scale: float, summary: Node | None, counter: Counter | None) -> int:
@@ -115,6 +119,7 @@ def fit_window(
     scale: float = 1.0,
     strict: bool = False,
     reason: Reason = cancelled,
+    target: Recipient = ANYONE,
 ) -> Context:
     """Like `fit`, for the loaded end of a path: its summary, if any, and whole turns. Raises `FormatError`."""
     wire = formats.get(format) if isinstance(format, str) else format
@@ -124,12 +129,7 @@ def fit_window(
     items, elided = shrink(items, len(items) - newest_turn_length(kept), window.limit, count)
     start = [RequestMessage(summary.id, summary.message)] if summary else []
     repaired = repair([*start, *items], reason)
-    encoded = wire.encode([item.message for item in repaired], strict=strict)
-    if broken := wire.check(encoded.payload):
-        problems = "; ".join(f"rule {violation.rule}: {violation.detail}" for violation in broken[:3])
-        raise FormatError(
-            f"{wire.name} would refuse this dialog ({problems}). This is a bug in bough; please report it."
-        )
+    encoded = encode([item.message for item in repaired], wire, target, strict)
     present = {item.id for item in items}
     return Context(
         encoded.payload,

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from math import log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bough.context.compaction import Summarize, Summary, summarize_older
 from bough.context.fit import Context, Counter, Window, fit, fit_window, limit_for
 from bough.context.repair import CANCELLED, STOPPED
 from bough.db import Database
-from bough.formats.types import Format
+from bough.formats.servers import server
+from bough.formats.types import Format, Recipient
 from bough.model import Node
 from bough.model.arguments import at_least
 from bough.model.tokens import estimate
@@ -37,26 +38,28 @@ def context_at(
     reserve: int | None = None,
     counter: Counter | None = None,
     strict: bool = False,
+    dialect: str | None = None,
 ) -> Context:
     """Build the request for the path that ends at row `head`. Raises `Invalid` and `FormatError`, as `fit` does."""
     budget = usable(budget, model, reserve)
+    target = Recipient(model, None if dialect is None else server(dialect))
     with store.db.reading():
         last = last_message(store.db, head)
         if last is None:
-            return fit([], format, budget, strict=strict)
+            return fit([], format, budget, strict=strict, target=target)
         n, weight = last.n, last.weight
         counted = Counted() if counter else last_count(store, n)
-        reason = partial(missing_result, store.db)
+        told: dict[str, Any] = {"reason": partial(missing_result, store.db), "target": target}
         summary, base = summary_at(store, last.summary)
         if counter is not None or budget is None:
             path = store.load(store.db.rows("path_from", n, base, 0))[::-1]
             path = path if summary is None or summary in path else [summary, *path]
-            made = fit(path, format, budget, counter=counter, scale=counted.scale, strict=strict, reason=reason)
+            made = fit(path, format, budget, counter=counter, scale=counted.scale, strict=strict, **told)
         else:
             window = Window(limit_for(budget, counted.scale, summary, counter), base)
             rows = store.db.rows("path_from", n, window.threshold(weight), last.turn)
             rest = uncovered(store.load(rows), base)
-            made = fit_window(summary, rest, format, window, scale=counted.scale, strict=strict, reason=reason)
+            made = fit_window(summary, rest, format, window, scale=counted.scale, strict=strict, **told)
             made = name_unloaded(store.db, made, rest, base)
     if counted.weight is None or made.cut or made.elided or summary is not None:
         return made

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from bough.model import Block, Message, Text, ToolCall, ToolResult, user
+from bough.model import Block, Message, Role, Text, ToolCall, ToolResult, user
 from bough.model.values import replace, value
 
 CANCELLED = "No result was recorded for this call; it was cancelled or cut off."
@@ -34,6 +34,7 @@ class RequestMessage:
 
 def repair(items: Sequence[RequestMessage], reason: Reason = cancelled) -> list[RequestMessage]:
     """The dialog with exactly one result per call and a user message first. Valid messages are returned unchanged."""
+    items = [piece for item in items for piece in _split_answered(item)]
     repaired: list[RequestMessage] = []
     at = 0
     while at < len(items):
@@ -53,13 +54,46 @@ def repair(items: Sequence[RequestMessage], reason: Reason = cancelled) -> list[
     return repaired
 
 
+def _split_answered(item: RequestMessage) -> list[RequestMessage]:
+    """A reply in several messages, if it has results of its own calls: of tools that the provider ran itself.
+
+    Each result follows its call as if the client had sent it; calls that are still open come after it.
+    """
+    message = item.message
+    if message.role != "assistant" or not message.results:
+        return [item]
+    answered = {result.call_id for result in message.results}
+    pieces: list[list[Block]] = [[]]
+    waiting: list[Block] = []
+    for block in message.blocks:
+        if isinstance(block, ToolCall) and block.call_id not in answered:
+            waiting.append(block)
+        elif pieces[-1] and isinstance(block, ToolResult) != isinstance(pieces[-1][-1], ToolResult):
+            pieces.append([block])
+        else:
+            pieces[-1].append(block)
+    if not isinstance(pieces[-1][-1], ToolResult):
+        pieces[-1] += waiting
+    else:
+        pieces.append(waiting)
+    return [replace(item, message=_piece(message, tuple(piece))) for piece in pieces if piece]
+
+
+def _piece(message: Message, blocks: tuple[Block, ...]) -> Message:
+    """A piece of a reply. The envelope stays where it says how the items came, and not how one message looked."""
+    kept = message.envelope if isinstance(message.envelope, dict) else {}
+    envelope = {family: shell for family, shell in kept.items() if isinstance(shell, str)} or None
+    role: Role = "tool_result" if isinstance(blocks[0], ToolResult) else "assistant"
+    return Message(role, blocks, any(isinstance(block, ToolResult) and block.error for block in blocks), envelope)
+
+
 def _with_results(calling: RequestMessage, following: Sequence[RequestMessage], reason: Reason) -> list[RequestMessage]:
     """The message with the calls, its results, and the other messages before the next reply."""
     message = _without_repeated_calls(calling.message)
     # A tool_result message without a result answering nothing, and would separate the call from its results.
     following = [item for item in following if item.message.role != "tool_result" or item.message.results]
     wanted = [call.call_id for call in message.calls]
-    answering = [item for item in following if item.message.role == "tool_result"]
+    answering = _named([item for item in following if item.message.role == "tool_result"], wanted)
     others = [item for item in following if item.message.role != "tool_result"]
     given = [result.call_id for item in answering for result in item.message.results]
     if sorted(given) == sorted(wanted) and not _out_of_order(following):
@@ -74,6 +108,24 @@ def _with_results(calling: RequestMessage, following: Sequence[RequestMessage], 
     answer = Message("tool_result", blocks, any(result.error for result in blocks))
     place = answering[0].id if answering else calling.id
     return [replace(calling, message=message), RequestMessage(place, answer), *others]
+
+
+def _named(answering: list[RequestMessage], wanted: list[str]) -> list[RequestMessage]:
+    """The results, with those that name no call given the open calls in order."""
+    given = {result.call_id for item in answering for result in item.message.results}
+    if "" not in given or "" in wanted:
+        return answering
+    left = iter([call_id for call_id in wanted if call_id not in given])
+
+    def name(block: Block) -> Block:
+        if not isinstance(block, ToolResult) or block.call_id:
+            return block
+        return replace(block, call_id=next(left, ""))
+
+    def message(named: Message) -> Message:
+        return replace(named, blocks=tuple(map(name, named.blocks)))
+
+    return [replace(item, message=message(item.message)) for item in answering]
 
 
 def _move_notes(items: list[RequestMessage]) -> list[RequestMessage]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from bough.errors import FormatError
 
 if TYPE_CHECKING:
-    from bough.formats.types import Format
+    from bough.formats.types import Decoded, Format
     from bough.model import Json
 
 _MODULES = {
@@ -46,3 +46,14 @@ def detect(payload: Json) -> str | None:
     from bough.formats.detection import detect
 
     return detect(payload)
+
+
+def decode_any(payload: Json) -> tuple[str | None, Decoded]:
+    """A reply, or messages, of any provider, and the name of the format. Nothing that is JSON is refused.
+
+    What cannot be understood is kept whole as `Other`, with a `FormatWarning`. Raises `FormatError` for a payload that
+    is neither JSON nor an SDK's object.
+    """
+    from bough.formats.any_reply import decode_any
+
+    return decode_any(payload)

@@ -9,6 +9,12 @@ from bough.model import ROLES, Json
 _CHAT_KEYS = {"tool_calls", "tool_call_id", "function_call"}
 _CHAT_PARTS = {"image_url", "input_audio", "file", "refusal"}
 _RESPONSES_PARTS = {"input_text", "output_text", "input_image", "input_file"}
+_ANTHROPIC_BLOCKS = {
+    "thinking", "redacted_thinking", "tool_use", "tool_result", "server_tool_use", "web_search_tool_result",
+    "web_fetch_tool_result", "code_execution_tool_result", "mcp_tool_use", "mcp_tool_result", "image", "document",
+    "search_result", "container_upload", "tool_addition", "tool_removal", "fallback",
+}  # fmt: skip
+"""Types of content blocks, which are no items of the Responses API."""
 _BEDROCK_KEYS = {
     "text",
     "image",
@@ -68,6 +74,8 @@ def _message(item: dict[str, Json]) -> str | None:
         return "bough.jsonl"
     if isinstance(item.get("parts"), list):
         return "gemini"
+    if isinstance(item.get("type"), str) and "role" not in item:
+        return "anthropic" if item["type"] in _ANTHROPIC_BLOCKS or item["type"] == "text" else "openai.responses"
     if isinstance(item.get("type"), str):
         return "openai.responses"
     if item.keys() & _CHAT_KEYS:

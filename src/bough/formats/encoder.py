@@ -8,7 +8,7 @@ from bough.errors import FormatError
 from bough.formats.media import describe
 from bough.formats.payload import parsed
 from bough.formats.tool_ids import ToolIds, fit
-from bough.formats.types import Encoded, Loss, LossCode
+from bough.formats.types import HARMLESS, Encoded, Loss, LossCode
 from bough.model import Block, Json, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
 
 JOINED = "joined"
@@ -122,11 +122,17 @@ class Encoder:
         return fitted
 
     def finish(self, payload: Json, strict: bool) -> Encoded:
-        if strict and self.losses:
-            lost = "; ".join(f"message {loss.message}: {loss.code} ({loss.detail})" for loss in self.losses[:5])
-            more = f" and {len(self.losses) - 5} more" if len(self.losses) > 5 else ""
-            raise FormatError(f"{self.family} cannot express all of this: {lost}{more}.")
+        if strict:
+            refuse(self.family, self.losses)
         return Encoded(payload, tuple(self.losses))
+
+
+def refuse(family: str, losses: Sequence[Loss]) -> None:
+    """Raise `FormatError` if anything was lost."""
+    lost = [f"message {loss.message}: {loss.code} ({loss.detail})" for loss in losses if loss.code not in HARMLESS]
+    if lost:
+        more = f" and {len(lost) - 5} more" if len(lost) > 5 else ""
+        raise FormatError(f"{family} cannot express all of this: {'; '.join(lost[:5])}{more}.")
 
 
 def _fields(item: Json) -> dict[str, Json]:

@@ -13,7 +13,7 @@ from typing import Any, get_args
 from bough.errors import FormatError
 from bough.formats.media import from_base64, to_base64
 from bough.formats.payload import as_dict, as_list, as_text, plain, text_or_none
-from bough.formats.types import Decoded, Encoded, Violation
+from bough.formats.types import ANYONE, Decoded, Encoded, Mended, Recipient, Violation
 from bough.model import (
     ROLES,
     Block,
@@ -46,7 +46,11 @@ class JsonLines:
         """Encode messages, without loss."""
         return Encoded([encode_message(message) for message in messages])
 
-    def check(self, payload: Json) -> list[Violation]:
+    def mend(self, messages: Sequence[Message], target: Recipient = ANYONE) -> Mended:  # noqa: ARG002
+        """The messages as they are."""
+        return Mended(tuple(messages))
+
+    def check(self, payload: Json, model: str | None = None) -> list[Violation]:  # noqa: ARG002
         """No violations. Raises `FormatError` if the payload is not in this format."""
         self.decode(payload)
         return []

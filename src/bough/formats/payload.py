@@ -27,7 +27,7 @@ def plain(payload: Any) -> Json:
         # An SDK parses an unknown variant as some other type, and would warn about it here.
         if type(payload).__module__.startswith("google."):
             return payload.model_dump(mode="json", by_alias=True, exclude_none=True, warnings=False)
-        return payload.model_dump(mode="json", exclude_unset=True, warnings=False)
+        return payload.model_dump(mode="json", by_alias=True, exclude_unset=True, warnings=False)
     if hasattr(payload, "to_dict"):
         return plain(payload.to_dict())
     raise FormatError(f"A payload is made of dicts, lists or an SDK's objects, not of {type(payload).__name__!r}.")
@@ -84,6 +84,13 @@ def count(value: Json, *keys: str) -> int | None:
     """The integer at a chain of keys; None if missing or of another type."""
     found = at(value, *keys)
     return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def cost_of(counts: Json) -> float | None:
+    """The cost in US dollars that a server reports with its counts, as OpenRouter and Perplexity do."""
+    cost = at(counts, "cost")
+    cost = at(cost, "total_cost") if isinstance(cost, dict) else cost
+    return float(cost) if isinstance(cost, (int, float)) and not isinstance(cost, bool) and cost >= 0 else None
 
 
 def position(item: dict[str, Json], key: str) -> int:

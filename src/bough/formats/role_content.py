@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bough.errors import FormatError
-from bough.formats.content import decode_content
+from bough.formats.content import decode_content, decode_reply_content
 from bough.formats.encoder import EMPTY, JOINED, Encoder, emptied
 from bough.formats.payload import as_dict, as_list
 from bough.model import Block, Json, Media, Message, Other, Role, Text, Thinking, ToolCall, ToolResult
@@ -63,6 +63,17 @@ def decode_message(wire: dict[str, Json], dialect: Dialect, where: str) -> list[
         messages.append(Message(piece_role, tuple(piece), error, {dialect.family: shell}))
         shell = JOINED
     return messages
+
+
+def decode_reply(wire: dict[str, Json], dialect: Dialect, where: str) -> list[Message]:
+    """Decode the message of a reply, which is never refused: malformed blocks are kept as `Other`."""
+    content = wire.get(dialect.content)
+    blocks = decode_reply_content(content, f"{where}.{dialect.content}", dialect.decode_block)
+    shell = emptied(wire, dialect.content)
+    if content is not None and not isinstance(content, (str, list)):
+        shell[dialect.content] = []
+    shell["role"] = dialect.roles["assistant"]
+    return [Message("assistant", tuple(blocks), envelope={dialect.family: shell})]
 
 
 def pieces(blocks: list[Block], role: Role) -> list[tuple[Role, list[Block]]]:

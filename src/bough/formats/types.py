@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias, get_args
 
+from bough.formats.servers import ServerDialect
 from bough.model import Json, Message, Usage
 
 LossCode: TypeAlias = Literal[
@@ -34,8 +35,14 @@ LossCode: TypeAlias = Literal[
     "renamed_tool",  # a tool name that did not match the target's pattern
     "system_as_user",  # a system message in mid-conversation became a user message
     "blank_replaced",  # an empty message became "(empty)", because the target refuses empty ones
+    "blank_dropped",  # a blank block of the provider's own, which it refuses
+    "reply_only_field",  # a field that the provider sends and does not take back
+    "field_supplied",  # a field that the provider left out and requires: a call's id, arguments or signature
+    "turn_as_text",  # what no other means could make acceptable, as plain text
 ]
 LOSS_CODES: tuple[LossCode, ...] = get_args(LossCode)
+HARMLESS: frozenset[LossCode] = frozenset({"blank_dropped", "reply_only_field", "field_supplied"})
+"""Losses without content, which `strict` allows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +95,28 @@ class Encoded:
     losses: tuple[Loss, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Recipient:
+    """The reader of a request, as far as it is known."""
+
+    model: str | None = None
+    server: ServerDialect | None = None
+
+
+ANYONE = Recipient()
+"""A recipient of whom nothing is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """Result of `Format.mend`: as many messages as before."""
+
+    messages: tuple[Message, ...]
+    losses: tuple[Loss, ...] = ()
+    model: str | None = None
+    """The model that the messages were mended for, if it decides on a rule."""
+
+
 class Accumulator(Protocol):
     """Assembles the reply from the events of a stream."""
 
@@ -109,8 +138,14 @@ class Format(Protocol):
     def encode(self, messages: Sequence[Message], strict: bool = False) -> Encoded:
         """Encode messages as the list of a request. Raises `FormatError` if `strict` and something is lost."""
 
-    def check(self, payload: Json) -> list[Violation]:
-        """Violations in a request's list, or in a whole request, which allows more checks. Raises `FormatError`."""
+    def mend(self, messages: Sequence[Message], target: Recipient = ANYONE) -> Mended:
+        """The messages with what the provider sent and would refuse changed or left out. Never raises."""
+
+    def check(self, payload: Json, model: str | None = None) -> list[Violation]:
+        """Violations in a request's list, or in a whole request, which allows more checks. Raises `FormatError`.
+
+        `model` is the model that a list is meant for.
+        """
 
     def accumulator(self) -> Accumulator:
         """A new accumulator for one streamed reply."""

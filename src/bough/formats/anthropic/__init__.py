@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from bough.formats.anthropic.decode import decode_block
 from bough.formats.anthropic.encode import encode_block, text_block
+from bough.formats.anthropic.mend import mend
 from bough.formats.anthropic.rules import check
 from bough.formats.anthropic.stream import AnthropicStream
 from bough.formats.encoder import Encoder
-from bough.formats.payload import as_dict, as_list, at, count, plain, request_id, text_or_none, total
-from bough.formats.role_content import Dialect, decode_message, decode_messages, encode_messages
+from bough.formats.payload import as_dict, at, count, plain, request_id, text_or_none, total
+from bough.formats.role_content import Dialect, decode_message, decode_messages, decode_reply, encode_messages
 from bough.formats.tool_ids import ToolIds
-from bough.formats.types import Decoded, Encoded, Provenance, Violation
+from bough.formats.types import ANYONE, Decoded, Encoded, Mended, Provenance, Recipient, Violation
 from bough.model import Json, Message, Usage
 
 DIALECT = Dialect(
@@ -34,7 +35,7 @@ class Anthropic:
     def decode(self, payload: Json) -> Decoded:
         http_id, payload = request_id(payload), plain(payload)
         if isinstance(payload, list):
-            return Decoded(decode_messages(payload, DIALECT, "messages"))
+            return Decoded(_decode_list(payload))
         payload = as_dict(payload, "An Anthropic payload")
         if "messages" in payload:
             rest = {key: value for key, value in payload.items() if key != "messages"}
@@ -47,16 +48,27 @@ class Anthropic:
         encoder = Encoder(self.name, ToolIds("a-zA-Z0-9_-", 64))
         return encoder.finish(encode_messages(messages, DIALECT, encoder), strict)
 
-    def check(self, payload: Json) -> list[Violation]:
+    def mend(self, messages: Sequence[Message], target: Recipient = ANYONE) -> Mended:
+        return mend(messages, target)
+
+    def check(self, payload: Json, model: str | None = None) -> list[Violation]:  # noqa: ARG002
         return check(payload)
 
     def accumulator(self) -> AnthropicStream:
         return AnthropicStream()
 
 
+def _decode_list(items: list[Json]) -> tuple[Message, ...]:
+    """The messages of a request, or of the content of one message: results are the user's, other blocks a reply."""
+    blocks = [item for item in items if isinstance(item, dict) and "role" not in item and "type" in item]
+    if not blocks or len(blocks) != len(items):
+        return decode_messages(items, DIALECT, "messages")
+    role = "user" if any(block["type"] == "tool_result" for block in blocks) else "assistant"
+    return tuple(decode_message({"role": role, "content": items}, DIALECT, "content"))
+
+
 def _decode_reply(reply: dict[str, Json], http_id: str | None) -> Decoded:
-    content = as_list(reply.get("content"), "reply.content")
-    messages = decode_message({"role": "assistant", "content": content}, DIALECT, "reply")
+    messages = decode_reply({"role": "assistant", "content": reply.get("content")}, DIALECT, "reply")
     return Decoded(
         tuple(messages),
         Provenance(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from bough.errors import FormatError
-from bough.formats.payload import as_dict, as_text, plain
+from bough.formats.payload import as_dict, as_text, at, plain
 from bough.model import Json
 
 _GROWING = {"text_delta": "text", "thinking_delta": "thinking"}
@@ -26,7 +26,10 @@ class AnthropicStream:
             case "message_start":
                 self._reply = dict(as_dict(event.get("message"), "message_start.message"))
             case "content_block_start":
-                self._blocks[_index(event)] = dict(as_dict(event.get("content_block"), "content_block"))
+                block = dict(as_dict(event.get("content_block"), "content_block"))
+                self._blocks[_index(event)] = block
+                if block.get("type") == "fallback" and (model := at(block, "to", "model")):
+                    self._reply["model"] = model  # the one that answers from here on
             case "content_block_delta":
                 self._grow(_index(event), as_dict(event.get("delta"), "content_block_delta.delta"))
             case "content_block_stop":

@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from bough.formats.bedrock.decode import decode_block
 from bough.formats.bedrock.encode import encode_block, text_block
 from bough.formats.bedrock.json_bytes import unwrap_bytes, wrap_bytes
+from bough.formats.bedrock.mend import mend
 from bough.formats.bedrock.rules import check
 from bough.formats.bedrock.stream import BedrockStream
 from bough.formats.encoder import Encoder
 from bough.formats.payload import as_dict, at, count, plain, text_or_none, total
-from bough.formats.role_content import Dialect, decode_message, decode_messages, encode_messages
+from bough.formats.role_content import Dialect, decode_message, decode_messages, decode_reply, encode_messages
 from bough.formats.tool_ids import ToolIds
-from bough.formats.types import Decoded, Encoded, Provenance, Violation
+from bough.formats.types import ANYONE, Decoded, Encoded, Mended, Provenance, Recipient, Violation
 from bough.model import Json, Message, Usage
 
 DIALECT = Dialect(
@@ -52,7 +53,10 @@ class Bedrock:
         encoder = Encoder(self.name, ToolIds("a-zA-Z0-9_.:-", 64))
         return encoder.finish(unwrap_bytes(encode_messages(messages, DIALECT, encoder)), strict)
 
-    def check(self, payload: Json) -> list[Violation]:
+    def mend(self, messages: Sequence[Message], target: Recipient = ANYONE) -> Mended:
+        return mend(messages, target)
+
+    def check(self, payload: Json, model: str | None = None) -> list[Violation]:  # noqa: ARG002
         return check(payload)
 
     def accumulator(self) -> BedrockStream:
@@ -60,12 +64,13 @@ class Bedrock:
 
 
 def _decode_reply(reply: dict[str, Json]) -> Decoded:
-    message = as_dict(at(reply, "output", "message"), "reply.output.message")
+    message = at(reply, "output", "message")
+    message = message if isinstance(message, dict) else {}
     counts = reply.get("usage")
     read, written = count(counts, "cacheReadInputTokens"), count(counts, "cacheWriteInputTokens")
     rest = {key: value for key, value in message.items() if key != "content"}
     return Decoded(
-        tuple(decode_message(message, DIALECT, "reply.output.message")),
+        tuple(decode_reply(message, DIALECT, "reply.output.message")) if message else (),
         Provenance(
             model=text_or_none(at(reply, "trace", "promptRouter", "invokedModelId")),
             provider="bedrock",
@@ -73,7 +78,7 @@ def _decode_reply(reply: dict[str, Json]) -> Decoded:
             usage=Usage(total(count(counts, "inputTokens"), read, written), count(counts, "outputTokens"), read),
             request_id=text_or_none(at(reply, "ResponseMetadata", "RequestId")),
             stop_reason=text_or_none(reply.get("stopReason")),
-            envelope={**reply, "output": {**reply["output"], "message": rest}},
+            envelope={**reply, "output": {**reply["output"], "message": rest}} if message else dict(reply),
         ),
     )
 

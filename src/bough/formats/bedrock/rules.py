@@ -33,7 +33,7 @@ def _blocks(message: dict[str, Json]) -> list[dict[str, Json]]:
 
 def _wire_message(index: int, message: dict[str, Json]) -> WireMessage:
     blocks = _blocks(message)
-    calls = [at(block, "toolUse") for block in blocks if at(block, "toolUse", "type") is None]
+    calls = [at(block, "toolUse") for block in blocks if at(block, "toolUse", "type") != "server_tool_use"]
     results = [at(block, "toolResult") for block in blocks if at(block, "toolResult", "type") is None]
     return WireMessage(
         index,

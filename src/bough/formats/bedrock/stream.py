@@ -8,6 +8,9 @@ from bough.errors import FormatError
 from bough.formats.payload import as_dict, at, plain
 from bough.model import Json
 
+_STARTS: dict[str, dict[str, Json]] = {"toolUse": {"input": ""}, "toolResult": {"content": []}}
+"""Fields that the deltas of a block fill."""
+
 
 class BedrockStream:
     """Accumulates the events of ConverseStream, `messageStart` to `metadata`."""
@@ -41,7 +44,8 @@ class BedrockStream:
 
     def _start(self, index: int, start: dict[str, Json]) -> None:
         self._blocks[index] = {
-            kind: {**body, **({"input": ""} if kind == "toolUse" else {"content": []})} for kind, body in start.items()
+            kind: {**as_dict(body, f"contentBlockStart.{kind}"), **_STARTS.get(kind, {})}
+            for kind, body in start.items()
         }
 
     def _grow(self, index: int, delta: dict[str, Json]) -> None:
@@ -58,10 +62,21 @@ class BedrockStream:
                     block.setdefault("toolResult", {"content": []})["content"] += part
                 case "reasoningContent":
                     _reason(block.setdefault("reasoningContent", {}), as_dict(part, "delta.reasoningContent"))
+                case "image" | "audio" | "video":
+                    _append_media(block.setdefault(kind, {}), as_dict(part, f"delta.{kind}"))
                 case "citation":
                     block.setdefault("citations", []).append(part)
                 case _:
                     block[kind] = part
+
+
+def _append_media(media: dict[str, Json], part: dict[str, Json]) -> None:
+    """Add a piece of streamed media: the bytes of its source grow, other fields are whole."""
+    source, more = dict(media.get("source") or {}), part.get("source") or {}
+    for key, value in more.items():
+        known = source.get(key)
+        source[key] = known + value if key == "bytes" and known is not None else value
+    media.update({**part, "source": source} if source else part)
 
 
 def _reason(reasoning: dict[str, Json], part: dict[str, Json]) -> None:

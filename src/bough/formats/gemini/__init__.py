@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
+from bough.formats.call_ids import with_call_ids
 from bough.formats.encoder import Encoder, emptied
-from bough.formats.gemini.call_ids import with_call_ids
 from bough.formats.gemini.decode import decode_part
 from bough.formats.gemini.encode import encode_part, text_part
+from bough.formats.gemini.mend import mend
 from bough.formats.gemini.rules import check
 from bough.formats.gemini.stream import GeminiStream
-from bough.formats.payload import as_dict, as_list, at, count, plain, text_or_none, total
-from bough.formats.role_content import Dialect, decode_message, decode_messages, encode_messages
-from bough.formats.types import Decoded, Encoded, Provenance, Violation
+from bough.formats.payload import as_dict, at, count, plain, text_or_none, total
+from bough.formats.role_content import Dialect, decode_message, decode_messages, decode_reply, encode_messages
+from bough.formats.types import ANYONE, Decoded, Encoded, Mended, Provenance, Recipient, Violation
 from bough.model import Json, Message, Usage
 
 DIALECT = Dialect(
@@ -49,8 +51,11 @@ class Gemini:
         encoder = Encoder(self.name)
         return encoder.finish(encode_messages(messages, DIALECT, encoder), strict)
 
-    def check(self, payload: Json) -> list[Violation]:
-        return check(payload)
+    def mend(self, messages: Sequence[Message], target: Recipient = ANYONE) -> Mended:
+        return mend(messages, target)
+
+    def check(self, payload: Json, model: str | None = None) -> list[Violation]:
+        return check(payload, model)
 
     def accumulator(self) -> GeminiStream:
         return GeminiStream()
@@ -58,34 +63,57 @@ class Gemini:
 
 def _decode_reply(reply: dict[str, Json]) -> Decoded:
     """Decode the first candidate; the others stay in the envelope."""
-    candidates = as_list(reply.get("candidates", []), "reply.candidates")
-    first = as_dict(candidates[0], "reply.candidates[0]") if candidates else {}
+    found = reply.get("candidates")
+    candidates: list[Json] = found if isinstance(found, list) else []
+    first = candidates[0] if candidates and isinstance(candidates[0], dict) else {}
     messages: list[Message] = []
     if isinstance(content := first.get("content"), dict):
-        messages = decode_message({"role": "model", **content}, DIALECT, "reply.candidates[0].content")
+        messages = decode_reply({"role": "model", **content}, DIALECT, "reply.candidates[0].content")
     envelope = dict(reply)
-    if candidates:
+    if first:
         envelope["candidates"] = [emptied(first, "content"), *candidates[1:]]
     return Decoded(
         with_call_ids(messages),
         Provenance(
-            model=text_or_none(reply.get("modelVersion")),
+            model=text_or_none(_spelled(reply, "modelVersion")),
             provider="gemini",
-            usage=_usage(reply.get("usageMetadata")),
-            response_id=text_or_none(reply.get("responseId")),
-            stop_reason=text_or_none(first.get("finishReason"))
+            usage=_usage(_spelled(reply, "usageMetadata")),
+            response_id=text_or_none(_spelled(reply, "responseId")),
+            stop_reason=_finish(_spelled(first, "finishReason"))
             or text_or_none(at(reply, "promptFeedback", "blockReason")),
             envelope=envelope,
         ),
     )
 
 
+FINISHES = (
+    "FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER", "BLOCKLIST",
+    "PROHIBITED_CONTENT", "SPII", "MALFORMED_FUNCTION_CALL",
+)  # fmt: skip
+"""Names of the numbers that Vertex sends, when its protobuf messages become JSON."""
+
+
+def _spelled(value: Json, key: str) -> Json:
+    """A field of a reply, in camelCase or, as Vertex's protobuf messages write it, in snake_case."""
+    found = at(value, key)
+    return at(value, re.sub("[A-Z]", lambda one: f"_{one[0].lower()}", key)) if found is None else found
+
+
+def _finish(reason: Json) -> str | None:
+    if isinstance(reason, int) and 0 <= reason < len(FINISHES):
+        return FINISHES[reason]
+    return text_or_none(reason)
+
+
 def _usage(counts: Json) -> Usage:
-    thoughts = count(counts, "thoughtsTokenCount")
+    def tokens(key: str) -> int | None:
+        return count({key: _spelled(counts, key)}, key)
+
+    thoughts = tokens("thoughtsTokenCount")
     return Usage(
-        input_tokens=total(count(counts, "promptTokenCount"), count(counts, "toolUsePromptTokenCount")),
-        output_tokens=total(count(counts, "candidatesTokenCount"), thoughts),
-        cached_tokens=count(counts, "cachedContentTokenCount"),
+        input_tokens=total(tokens("promptTokenCount"), tokens("toolUsePromptTokenCount")),
+        output_tokens=total(tokens("candidatesTokenCount"), thoughts),
+        cached_tokens=tokens("cachedContentTokenCount"),
         reasoning_tokens=thoughts,
     )
 

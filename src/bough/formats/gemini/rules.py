@@ -1,4 +1,4 @@
-"""Rules of Gemini's generateContent: 1–6 and 12 of docs/formats.md."""
+"""Rules of Gemini's generateContent: 1, 2, 4–6 and 12 of docs/formats.md."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from bough.formats.types import Violation
 from bough.model import Json
 
 
-def check(payload: Json) -> list[Violation]:
+def check(payload: Json, model: str | None = None) -> list[Violation]:
     request, contents = request_list(payload, "contents")
-    found = check_pairs([_wire_message(index, content) for index, content in enumerate(contents)], grouped=True)
-    found += _check_roles(contents) + _check_signatures(str(request.get("model") or ""), contents)
+    found = check_pairs([_wire_message(index, content) for index, content in enumerate(contents)], grouped=False)
+    found += _check_roles(contents) + _check_signatures(str(request.get("model") or model or ""), contents)
     for index, content in enumerate(contents):
         if not _parts(content):
             found.append(Violation(6, "a content without parts", index))
@@ -48,15 +48,15 @@ def _role(content: dict[str, Json]) -> str:
 
 
 def _check_roles(contents: list[dict[str, Json]]) -> list[Violation]:
-    """Rules 4 and 5: the user begins, the roles alternate, and a call follows a user turn."""
+    """Rules 4 and 5: the user begins, two contents of the model are not adjacent, and a call follows a user turn."""
     found = []
     if contents and _role(contents[0]) != "user":
         found.append(Violation(5, "the first content is not the user's", 0))
     if contents and _role(contents[0]) == "model" and _calls(contents[0]):
         found.append(Violation(4, "a call that follows no turn of the user", 0))
     for index, (before, content) in enumerate(pairwise(contents), 1):
-        if _role(before) == _role(content):
-            found.append(Violation(5, f"two contents of the {_role(content)} in a row", index))
+        if _role(before) == _role(content) == "model":
+            found.append(Violation(5, "two contents of the model in a row", index))
             if _calls(content):
                 found.append(Violation(4, "a call that follows no turn of the user", index))
     return found
@@ -71,9 +71,8 @@ def _check_signatures(model: str, contents: list[dict[str, Json]]) -> list[Viola
 
     Gemini 3 and later refuse requests without it. If the model is unknown, any signature means such a model.
     """
-    version = re.search(r"gemini-(\d+)", model)
     signed = any(field(part, "thoughtSignature") for content in contents for part in _calls(content))
-    if not (int(version[1]) >= 3 if version else signed):
+    if not needs_signatures(model, signed):
         return []
     found = []
     for index in range(_turn_start(contents), len(contents)):
@@ -81,6 +80,12 @@ def _check_signatures(model: str, contents: list[dict[str, Json]]) -> list[Viola
         if calls and not field(calls[0], "thoughtSignature"):
             found.append(Violation(12, "a call of this turn without its thought signature", index))
     return found
+
+
+def needs_signatures(model: str | None, signed: bool) -> bool:
+    """Whether the model refuses calls without a signature. An unknown one does if any is signed."""
+    version = re.search(r"gemini-(\d+)", model or "")
+    return int(version[1]) >= 3 if version else signed
 
 
 def _turn_start(contents: list[dict[str, Json]]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bough.formats.gemini.partial_args import grown_call, is_partial_call
 from bough.formats.payload import as_dict, as_list, plain
 from bough.model import Json
 
@@ -18,11 +19,11 @@ class GeminiStream:
     def feed(self, event: Json) -> None:
         chunk = as_dict(plain(event), "A chunk")
         self._rest.update({key: value for key, value in chunk.items() if key != "candidates"})
-        for item in as_list(chunk.get("candidates", []), "chunk.candidates"):
+        for item in as_list(chunk.get("candidates") or [], "chunk.candidates"):
             candidate = as_dict(item, "chunk.candidates[]")
             known = self._candidates.setdefault(candidate.get("index") or 0, {})
             content = candidate.get("content")
-            known.update({key: value for key, value in candidate.items() if key != "content"})
+            known.update({key: value for key, value in candidate.items() if key != "content" and value is not None})
             if content is not None:
                 _extend(known.setdefault("content", {"parts": []}), as_dict(content, "chunk.candidates[].content"))
 
@@ -34,8 +35,12 @@ class GeminiStream:
 def _extend(content: dict[str, Json], more: dict[str, Json]) -> None:
     content.update({key: value for key, value in more.items() if key != "parts"})
     parts = content["parts"]
-    for part in as_list(more.get("parts", []), "chunk.candidates[].content.parts"):
-        if parts and _continues(parts[-1], as_dict(part, "part")):
+    for part in as_list(more.get("parts") or [], "chunk.candidates[].content.parts"):
+        if parts and is_partial_call(parts[-1]) and "functionCall" in as_dict(part, "part"):
+            parts[-1] = grown_call(parts[-1], part)
+        elif "functionCall" in as_dict(part, "part"):
+            parts.append(grown_call({}, part))
+        elif parts and _continues(parts[-1], part):
             parts[-1] = {**parts[-1], **part, "text": parts[-1]["text"] + part["text"]}
         else:
             parts.append(part)

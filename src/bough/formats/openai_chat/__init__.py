@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bough.formats.encoder import Encoder
-from bough.formats.openai_chat.decode import decode_message, decode_messages
+from bough.formats.openai_chat.decode import decode_messages, decode_reply
 from bough.formats.openai_chat.encode import encode_messages
+from bough.formats.openai_chat.mend import mend
 from bough.formats.openai_chat.rules import check
 from bough.formats.openai_chat.stream import ChatStream
-from bough.formats.payload import as_dict, as_list, count, plain, request_id, text_or_none
+from bough.formats.payload import as_dict, as_list, at, cost_of, count, plain, request_id, text_or_none
 from bough.formats.tool_ids import ToolIds
-from bough.formats.types import Decoded, Encoded, Provenance, Violation
+from bough.formats.types import ANYONE, Decoded, Encoded, Mended, Provenance, Recipient, Violation
 from bough.model import Json, Message, Usage
 
 
@@ -36,7 +37,10 @@ class OpenAIChat:
         encoder = Encoder(self.name, ToolIds("!-~", 40))
         return encoder.finish(encode_messages(messages, encoder), strict)
 
-    def check(self, payload: Json) -> list[Violation]:
+    def mend(self, messages: Sequence[Message], target: Recipient = ANYONE) -> Mended:
+        return mend(messages, target)
+
+    def check(self, payload: Json, model: str | None = None) -> list[Violation]:  # noqa: ARG002
         return check(payload)
 
     def accumulator(self) -> ChatStream:
@@ -45,33 +49,43 @@ class OpenAIChat:
 
 def _decode_reply(reply: dict[str, Json], http_id: str | None) -> Decoded:
     """Decode the first choice; the others stay in the envelope."""
-    choices = as_list(reply["choices"], "reply.choices")
-    first = as_dict(choices[0], "reply.choices[0]") if choices else {}
+    choices = reply["choices"] if isinstance(reply["choices"], list) else []
+    first = choices[0] if choices and isinstance(choices[0], dict) else {}
     messages: tuple[Message, ...] = ()
     envelope = dict(reply)
-    if choices:
-        wire = as_dict(first.get("message"), "reply.choices[0].message")
-        messages = (decode_message({"role": "assistant", **wire}, "assistant", "reply.choices[0].message"),)
+    if isinstance(wire := first.get("message"), dict):  # a choice that was filtered may have none
+        messages = (decode_reply(wire, "reply.choices[0].message"),)
         shell = {key: value for key, value in first.items() if key != "message"}
         envelope["choices"] = [shell, *choices[1:]]
-    counts = reply.get("usage")
-    usage = Usage(
-        count(counts, "prompt_tokens"),
-        count(counts, "completion_tokens"),
-        count(counts, "prompt_tokens_details", "cached_tokens"),
-        count(counts, "completion_tokens_details", "reasoning_tokens"),
-    )
     return Decoded(
         messages,
         Provenance(
             model=text_or_none(reply.get("model")),
             provider=text_or_none(reply.get("provider")) or "openai",
-            usage=usage,
+            usage=decode_usage(reply),
             response_id=text_or_none(reply.get("id")),
             request_id=http_id,
             stop_reason=text_or_none(first.get("finish_reason")),
             envelope=envelope,
         ),
+    )
+
+
+def decode_usage(reply: dict[str, Json]) -> Usage:
+    """Token counts and cost of a reply, from the places in which compatible servers put them."""
+    counts = reply.get("usage") or at(reply, "x_groq", "usage")
+    cached = (
+        count(counts, "prompt_tokens_details", "cached_tokens"),
+        count(counts, "num_cached_tokens"),  # Mistral
+        count(counts, "cached_tokens"),  # Moonshot
+        count(counts, "prompt_cache_hit_tokens"),  # DeepSeek
+    )
+    return Usage(
+        count(counts, "prompt_tokens"),
+        count(counts, "completion_tokens"),
+        next((number for number in cached if number is not None), None),
+        count(counts, "completion_tokens_details", "reasoning_tokens"),
+        cost_of(counts),
     )
 
 

@@ -6,13 +6,14 @@ the field (`{"refusal": "…"}`), and the envelope has the field emptied.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from bough.errors import FormatError
-from bough.formats.content import decode_content
+from bough.formats.call_ids import with_call_ids, with_ids
+from bough.formats.content import decode_content, decode_reply_content, readable
 from bough.formats.encoder import emptied, own
 from bough.formats.media import from_base64, media_at
-from bough.formats.payload import as_dict, as_text, at, optional_list, text_or_none
+from bough.formats.payload import as_dict, as_text, at, optional_list, text_or_none, written
 from bough.model import Block, Json, Media, Message, Other, Role, Text, Thinking, ToolCall, ToolResult
 from bough.model.values import replace
 
@@ -36,7 +37,10 @@ def decode_messages(payload: list[Json]) -> tuple[Message, ...]:
         messages += _results(results)
         results = []
         messages.append(decode_message(wire, _role(wire, where), where))
-    return (*messages, *_results(results))
+    messages += _results(results)
+    if any(not call.call_id for message in messages for call in message.calls):
+        return with_call_ids(messages)
+    return tuple(messages)
 
 
 def _results(results: list[ToolResult]) -> list[Message]:
@@ -53,31 +57,69 @@ def _role(wire: dict[str, Json], where: str) -> Role:
 
 def decode_message(wire: dict[str, Json], role: Role, where: str) -> Message:
     """Decode a message of the user, the assistant or the system."""
-    blocks = tuple(_decode_fields(wire, where))
+    content = decode_content(wire.get("content"), f"{where}.content", _decode_part)
+    listed = optional_list(wire.get("tool_calls"), f"{where}.tool_calls")
+    calls = [
+        _decode_call(as_dict(call, f"{where}.tool_calls[{position}]"), f"{where}.tool_calls[{position}]")
+        for position, call in enumerate(listed)
+    ]
+    if wire.get("function_call") is not None:
+        as_dict(wire["function_call"], f"{where}.function_call")
+    return _message(role, wire, content, calls)
+
+
+def decode_reply(wire: dict[str, Json], where: str) -> Message:
+    """Decode the message of a reply, which is never refused: malformed parts are kept as `Other`."""
+    content, listed = wire.get("content"), wire.get("tool_calls")
+    parts = decode_reply_content(content, f"{where}.content", _decode_part)
+    calls = [
+        readable(call, f"{where}.tool_calls[{position}]", _decode_call)
+        for position, call in enumerate(listed if isinstance(listed, list) else [])
+    ]
+    wire = {"role": "assistant", **wire}
+    if not isinstance(wire["role"], str) or not wire["role"]:
+        wire["role"] = "assistant"
+    if content is not None and not isinstance(content, (str, list)):
+        wire["content"] = None
+    return _message("assistant", wire, parts, list(with_ids(calls)))
+
+
+def _message(role: Role, wire: dict[str, Json], content: Sequence[Block], calls: Sequence[Block]) -> Message:
+    blocks = (*_decode_reasoning(wire), *content, *_decode_fields(wire), *calls)
     lifted = {key for block in blocks for key in own(block.raw, FAMILY) or () if key in LIFTED}
     return Message(role, blocks, envelope={FAMILY: emptied(wire, "content", "tool_calls", *lifted)})
 
 
-def _decode_fields(wire: dict[str, Json], where: str) -> Iterator[Block]:
+def _decode_reasoning(wire: dict[str, Json]) -> Iterator[Block]:
     for key in REASONING:
         if isinstance(thinking := wire.get(key), str):
             yield Thinking(thinking, raw={FAMILY: {key: thinking}})
-    yield from decode_content(wire.get("content"), f"{where}.content", _decode_part)
+
+
+def _decode_fields(wire: dict[str, Json]) -> Iterator[Block]:
     if isinstance(refusal := wire.get("refusal"), str):
         yield Text(refusal, raw={FAMILY: {"refusal": refusal}})
     if isinstance(audio := wire.get("audio"), dict):
         yield _decode_audio(audio)
-    if (call := wire.get("function_call")) is not None:
-        yield _decode_function_call(as_dict(call, f"{where}.function_call"))
-    for position, call in enumerate(optional_list(wire.get("tool_calls"), f"{where}.tool_calls")):
-        yield _decode_call(as_dict(call, f"{where}.tool_calls[{position}]"), f"{where}.tool_calls[{position}]")
+    if isinstance(call := wire.get("function_call"), dict) and (call.get("name") or not wire.get("tool_calls")):
+        yield _decode_function_call(call)
 
 
-def _decode_part(part: dict[str, Json], where: str) -> Text | Media | Other:
+def _thinking_text(thinking: Json) -> str:
+    """The text of Mistral's reasoning: parts of text."""
+    if isinstance(thinking, str):
+        return thinking
+    parts = thinking if isinstance(thinking, list) else []
+    return "".join(text_or_none(at(part, "text")) or "" for part in parts)
+
+
+def _decode_part(part: dict[str, Json], where: str) -> Text | Thinking | Media | Other:
     raw = {FAMILY: part}
     match part.get("type"):
         case "text":
             return Text(as_text(part.get("text"), f"{where}.text"), raw=raw)
+        case "thinking":
+            return Thinking(_thinking_text(part.get("thinking")), raw=raw)
         case "refusal":
             return Text(as_text(part.get("refusal"), f"{where}.refusal"), raw=raw)
         case "image_url" if isinstance(url := at(part, "image_url", "url"), str):
@@ -107,11 +149,14 @@ def _decode_audio(audio: dict[str, Json]) -> Block:
 
 
 def _decode_call(call: dict[str, Json], where: str) -> ToolCall:
-    call_id = as_text(call.get("id"), f"{where}.id")
+    call_id = "" if call.get("id") is None else as_text(call["id"], f"{where}.id")
     kind = "custom" if call.get("type") == "custom" else "function"
     body = as_dict(call.get(kind), f"{where}.{kind}")
     arguments = body.get("input" if kind == "custom" else "arguments")
-    return ToolCall(call_id, str(body.get("name") or ""), as_text(arguments, f"{where}.{kind}"), raw={FAMILY: call})
+    if isinstance(arguments, dict):
+        arguments = written(arguments)  # some servers send an object
+    text = "" if arguments is None else as_text(arguments, f"{where}.{kind}")
+    return ToolCall(call_id, str(body.get("name") or ""), text, raw={FAMILY: call})
 
 
 def _decode_function_call(call: dict[str, Json]) -> ToolCall:
@@ -120,11 +165,16 @@ def _decode_function_call(call: dict[str, Json]) -> ToolCall:
     return ToolCall(name, name, str(call.get("arguments") or ""), raw={FAMILY: {"function_call": call}})
 
 
+def _as_other(part: Thinking | Other) -> Other:
+    return part if isinstance(part, Other) else Other("thinking", part.raw)
+
+
 def _decode_result(wire: dict[str, Json], where: str) -> ToolResult:
     key = "name" if wire["role"] == "function" else "tool_call_id"
-    call_id = as_text(wire.get(key), f"{where}.{key}")
+    call_id = "" if wire.get(key) is None and key == "tool_call_id" else as_text(wire.get(key), f"{where}.{key}")
     content = tuple(
-        part if isinstance(part, Other) else replace(part, raw=None)  # the raw of the whole result includes it
+        # The raw of the whole result includes a part that is not `Other`.
+        replace(part, raw=None) if isinstance(part, (Text, Media)) else _as_other(part)
         for part in decode_content(wire.get("content"), f"{where}.content", _decode_part)
     )
     return ToolResult(call_id, content, name=text_or_none(wire.get("name")), raw={FAMILY: wire})

@@ -65,7 +65,11 @@ class _ChatMessage:
 
     def message(self) -> dict[str, Json]:
         """The wire message: the shell with its fields filled in. A field whose block was removed is left out."""
-        wire = {key: value for key, value in self._shell.items() if value != LIFTED.get(key, ...)}
+        wire = {
+            key: self._lifted.get(key, value)
+            for key, value in self._shell.items()
+            if key in self._lifted or value != LIFTED.get(key, ...)
+        }
         wire |= self._lifted
         if self._content or not self._native:
             wire["content"] = self._wire_content()

@@ -5,8 +5,11 @@ from __future__ import annotations
 from bough.formats.payload import as_dict, as_list, optional_list, plain, position
 from bough.model import Json
 
-_WHOLE = {"id", "type", "role", "name", "index", "object"}
-"""Strings that a stream may repeat whole; any other string is appended."""
+_GROWING = {
+    "content", "refusal", "reasoning", "reasoning_content", "reasoning_text", "thinking", "text", "summary",
+    "arguments", "input", "transcript", "data",
+}  # fmt: skip
+"""Strings that arrive in pieces. Any other is whole, and a stream may repeat it, or send it again as null or empty."""
 
 
 class ChatStream:
@@ -19,12 +22,13 @@ class ChatStream:
     def feed(self, event: Json) -> None:
         chunk = as_dict(plain(event), "A chunk")
         for key, value in chunk.items():
-            if key not in ("choices", "object") and (value is not None or key not in self._rest):
+            if key not in ("choices", "object") and (_tells(value) or key not in self._rest):
                 self._rest[key] = value
         for item in as_list(chunk.get("choices", []), "chunk.choices"):
             choice = as_dict(item, "chunk.choices[]")
             known = self._choices.setdefault(position(choice, "index"), {"message": {}})
-            known.update({key: value for key, value in choice.items() if key not in ("delta", "logprobs")})
+            plain_fields = {key: value for key, value in choice.items() if key not in ("delta", "logprobs")}
+            known.update({key: value for key, value in plain_fields.items() if _tells(value) or key not in known})
             if (logprobs := choice.get("logprobs")) is not None or "logprobs" not in known:
                 _grow(known, {"logprobs": logprobs} if "logprobs" in choice else {})
             _grow(known["message"], _delta(choice))
@@ -51,10 +55,14 @@ def _grow(target: dict[str, Json], delta: dict[str, Json]) -> None:
         elif isinstance(value, dict):
             target[key] = {}
             _grow(target[key], value)
-        elif isinstance(value, str) and isinstance(known, str) and key not in _WHOLE:
+        elif isinstance(value, str) and isinstance(known, str) and key in _GROWING:
             target[key] = known + value
-        elif value is not None or key not in target:
+        elif _tells(value) or key not in target:
             target[key] = value
+
+
+def _tells(value: Json) -> bool:
+    return value is not None and value != ""
 
 
 def _grow_list(known: list[Json], pieces: list[Json]) -> list[Json]:

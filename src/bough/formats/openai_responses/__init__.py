@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from bough.formats.encoder import Encoder
 from bough.formats.openai_responses.decode import decode_items, decode_output
 from bough.formats.openai_responses.encode import encode_items
+from bough.formats.openai_responses.mend import mend
 from bough.formats.openai_responses.rules import check
 from bough.formats.openai_responses.stream import ResponsesStream
-from bough.formats.payload import as_dict, as_list, at, count, plain, request_id, text_or_none
+from bough.formats.payload import as_dict, as_list, at, cost_of, count, plain, request_id, text_or_none
 from bough.formats.tool_ids import ToolIds
-from bough.formats.types import Decoded, Encoded, Provenance, Violation
+from bough.formats.types import ANYONE, Decoded, Encoded, Mended, Provenance, Recipient, Violation
 from bough.model import Json, Message, Usage
 
 
@@ -36,7 +37,10 @@ class OpenAIResponses:
         encoder = Encoder(self.name, ToolIds("!-~", 64))
         return encoder.finish(encode_items(messages, encoder), strict)
 
-    def check(self, payload: Json) -> list[Violation]:
+    def mend(self, messages: Sequence[Message], target: Recipient = ANYONE) -> Mended:
+        return mend(messages, target)
+
+    def check(self, payload: Json, model: str | None = None) -> list[Violation]:  # noqa: ARG002
         return check(payload)
 
     def accumulator(self) -> ResponsesStream:
@@ -55,9 +59,10 @@ def _decode_reply(reply: dict[str, Json], http_id: str | None) -> Decoded:
         count(counts, "output_tokens"),
         count(counts, "input_tokens_details", "cached_tokens"),
         count(counts, "output_tokens_details", "reasoning_tokens"),
+        cost_of(counts),
     )
     return Decoded(
-        decode_output(as_list(reply["output"], "reply.output")),
+        decode_output(reply["output"] if isinstance(reply["output"], list) else []),
         Provenance(
             model=text_or_none(reply.get("model")),
             provider="openai",

@@ -12,6 +12,7 @@ CALLS = {
     "shell_call": ("shell", ("action",)),
     "apply_patch_call": ("apply_patch", ("operation",)),
     "mcp_approval_request": ("mcp_approval", ("server_label", "name", "arguments")),
+    "tool_search_call": ("tool_search", ("arguments",)),
 }
 """Calls of built-in tools: the tool's name in bough, and the fields that are its arguments."""
 OUTPUTS = {
@@ -22,7 +23,22 @@ OUTPUTS = {
     "shell_call_output",
     "apply_patch_call_output",
     "mcp_approval_response",
+    "tool_search_output",
 }
+HOSTED = {"tool_search_call", "tool_search_output"}
+"""Types that OpenAI itself runs, unless they have a `call_id`."""
+
+
+def is_call(kind: str, item: dict[str, Json]) -> bool:
+    """Whether an item is a call that the client answers."""
+    if kind in HOSTED and not item.get("call_id"):
+        return False
+    return kind in CALLS or kind in ("function_call", "custom_tool_call")
+
+
+def is_output(kind: str, item: dict[str, Json]) -> bool:
+    """Whether an item is the client's answer to a call."""
+    return kind in OUTPUTS and not (kind in HOSTED and not item.get("call_id"))
 
 
 def call_key(kind: str, item: dict[str, Json]) -> str | None:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 
 from bough.errors import FormatError
-from bough.formats.content import decode_content
+from bough.formats.content import decode_content, readable
 from bough.formats.encoder import emptied
 from bough.formats.media import from_base64, media_at
-from bough.formats.openai_responses.calls import CALLS, OUTPUTS, call_key
+from bough.formats.openai_responses.calls import CALLS, call_key, is_call, is_output
 from bough.formats.payload import as_dict, as_text, at, optional_list, text_or_none
 from bough.model import Block, Json, Media, Message, Other, Role, Text, Thinking, ToolCall, ToolResult
 from bough.model.values import replace
@@ -26,9 +26,7 @@ ROLES: dict[str, Role] = {"user": "user", "system": "system", "developer": "syst
 
 def decode_output(output: list[Json]) -> tuple[Message, ...]:
     """Decode the output of a reply as one message."""
-    blocks = [
-        _decode_item(as_dict(item, f"reply.output[{at}]"), f"reply.output[{at}]") for at, item in enumerate(output)
-    ]
+    blocks = [readable(item, f"reply.output[{index}]", _decode_item) for index, item in enumerate(output)]
     return (Message("assistant", tuple(blocks), envelope={FAMILY: REPLY}),) if blocks else ()
 
 
@@ -41,7 +39,7 @@ def decode_items(items: list[Json], where: str) -> tuple[Message, ...]:
         if kind == "message" and item.get("role") != "assistant":
             messages.append(_decode_message(item, f"{where}[{position}]"))
             continue
-        role: Role = "tool_result" if kind in OUTPUTS else "assistant"
+        role: Role = "tool_result" if is_output(kind, item) else "assistant"
         block = _decode_item(item, f"{where}[{position}]")
         if messages and messages[-1].role == role and messages[-1].envelope is None:
             messages[-1] = Message(role, (*messages[-1].blocks, block))
@@ -72,7 +70,7 @@ def _decode_item(item: dict[str, Json], where: str) -> Block:
         return Text(_message_text(item.get("content"), f"{where}.content"), raw=raw)
     if kind == "reasoning":
         return Thinking(_reasoning_text(item, where), raw=raw)
-    if kind in OUTPUTS:
+    if is_output(kind, item):
         return _decode_result(kind, item, where)
     if kind == "image_generation_call" and (data := from_base64(item.get("result"))) is not None:
         mime = f"image/{text_or_none(item.get('output_format')) or 'png'}"
@@ -99,7 +97,7 @@ def _decode_call(kind: str, item: dict[str, Json], where: str) -> ToolCall | Non
         case "custom_tool_call":
             arguments = as_text(item.get("input"), f"{where}.input")
             return ToolCall(call_id, as_text(item.get("name"), f"{where}.name"), arguments, raw=raw)
-        case _ if kind in CALLS:
+        case _ if is_call(kind, item):
             name, fields = CALLS[kind]
             # Sorted, because SDK objects order the fields differently from the wire.
             arguments = json.dumps(
@@ -125,6 +123,8 @@ def _decode_result_content(kind: str, item: dict[str, Json], where: str) -> list
             return [_decode_image(screenshot, None) or Other("computer_screenshot", {FAMILY: screenshot})]
         case "shell_call_output" if isinstance(output, list):
             return [Text(f"{at(part, 'stdout') or ''}{at(part, 'stderr') or ''}") for part in output]
+        case "tool_search_output":
+            return [Text(json.dumps(item.get("tools"), ensure_ascii=False))]
         case _ if output is None:
             return []
     return [

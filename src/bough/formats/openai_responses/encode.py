@@ -44,6 +44,13 @@ def as_input(item: dict[str, Json]) -> dict[str, Json]:
     return {**dict.fromkeys(REQUIRED.get(kind, ())), **{key: item[key] for key in item if key not in refused}}
 
 
+def _without_refused(item: dict[str, Json], encoder: Encoder) -> dict[str, Json]:
+    sent = as_input(item)
+    if refused := [key for key in item if key not in sent]:
+        encoder.lose("reply_only_field", f"{', '.join(refused)} of {item.get('type')}")
+    return sent
+
+
 def _message(message: Message, encoder: Encoder) -> dict[str, Json]:
     """Encode a message of the user or the system."""
     shell = encoder.own(message.envelope)
@@ -91,7 +98,7 @@ def _output(message: Message, encoder: Encoder) -> list[Json]:
             continue
         if isinstance(block, ToolCall):
             encoder.ids.keep(block.call_id)
-        items.append(as_input(kept) if from_reply else kept)
+        items.append(_without_refused(kept, encoder) if from_reply else kept)
     if message.role == "assistant" and not items:
         encoder.lose("blank_replaced", "an empty message of the assistant")
         items.append({"role": "assistant", "content": EMPTY})

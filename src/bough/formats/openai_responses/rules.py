@@ -6,16 +6,18 @@ from collections import Counter
 from itertools import pairwise
 
 from bough.formats.openai_chat.rules import check_cache_markers
-from bough.formats.openai_responses.calls import CALLS, OUTPUTS, call_key
-from bough.formats.payload import request_list
+from bough.formats.openai_responses.calls import OUTPUTS, call_key, is_call, is_output
+from bough.formats.payload import at, plain, request_list
 from bough.formats.types import Violation
 from bough.model import Json
 
-CALL_TYPES = {"function_call", "custom_tool_call", *CALLS}
 INPUT_ROLES = {"user", "system", "developer"}
 
 
 def check(payload: Json) -> list[Violation]:
+    payload = plain(payload)
+    if isinstance(at(payload, "input"), str):
+        payload = {**payload, "input": []}  # one text of the user, against which there is no rule
     request, items = request_list(payload, "input")
     # Rule 17: with a previous response the provider has the calls, so an output without its call is valid.
     remembered = bool(request.get("previous_response_id") or request.get("conversation"))
@@ -30,10 +32,10 @@ def _check_pairs(items: list[dict[str, Json]], remembered: bool) -> list[Violati
     for index, item in enumerate(items):
         kind = str(item.get("type"))
         key = call_key(kind, item)
-        if kind in CALL_TYPES and key:
+        if is_call(kind, item) and key:
             waiting[key] += 1
             asked_at[key] = index
-        elif kind in OUTPUTS and key:
+        elif is_output(kind, item) and key:
             if waiting[key] > 0:
                 waiting[key] -= 1
             elif not remembered and kind != "local_shell_call_output":
@@ -48,6 +50,16 @@ def _check_reasoning(items: list[dict[str, Json]]) -> list[Violation]:
     return [
         Violation(11, "a reasoning item without the item that followed it", index)
         for index, (item, after) in enumerate(followed)
-        if item.get("type") == "reasoning"
-        and (str(after.get("role")) in INPUT_ROLES or str(after.get("type")) in OUTPUTS)
+        if item.get("type") == "reasoning" and not is_bound(item, after)
     ]
+
+
+def is_bound(reasoning: dict[str, Json], after: dict[str, Json]) -> bool:
+    """Whether an item can be the one that followed the reasoning: one of the model, and not an answer that was edited.
+
+    A stored answer has an id, as the reasoning has. Reasoning that is sent encrypted, without an id, is bound less.
+    """
+    if str(after.get("role")) in INPUT_ROLES or str(after.get("type")) in OUTPUTS:
+        return False
+    is_message = str(after.get("type") or "message") == "message"
+    return not (is_message and reasoning.get("id") and not after.get("id"))

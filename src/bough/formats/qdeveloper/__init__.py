@@ -16,7 +16,7 @@ from bough.formats.qdeveloper.encode import encode_state
 from bough.formats.qdeveloper.rules import check
 from bough.formats.qdeveloper.stream import QDeveloperStream
 from bough.formats.tool_ids import ToolIds
-from bough.formats.types import Decoded, Encoded, Provenance, Violation
+from bough.formats.types import ANYONE, Decoded, Encoded, Mended, Provenance, Recipient, Violation
 from bough.model import Json, Message
 
 
@@ -44,7 +44,11 @@ class QDeveloper:
         encoder = Encoder(self.name, ToolIds("a-zA-Z0-9_-", 64))
         return encoder.finish(encode_state(messages, encoder), strict)
 
-    def check(self, payload: Json) -> list[Violation]:
+    def mend(self, messages: Sequence[Message], target: Recipient = ANYONE) -> Mended:  # noqa: ARG002
+        """The messages as they are."""
+        return Mended(tuple(messages))
+
+    def check(self, payload: Json, model: str | None = None) -> list[Violation]:  # noqa: ARG002
         return check(payload)
 
     def accumulator(self) -> QDeveloperStream:

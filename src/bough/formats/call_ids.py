@@ -1,7 +1,7 @@
-"""Ids for tool calls that Gemini sends without one.
+"""Ids for tool calls that a provider sends without one: Gemini, and some servers of the Chat family.
 
 An id is a hash of the call, so that a call has the same id in a reply and in the next request. A result without an id
-gets the id of the first open call of its function, as Gemini pairs them.
+gets the id of the first open call of its function, as Gemini pairs them, or of any function if it names none.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def with_call_ids(messages: Iterable[Message]) -> tuple[Message, ...]:
     for message in messages:
         blocks = message.blocks
         if message.role == "assistant":
-            blocks = _add_ids(blocks)
+            blocks = with_ids(blocks)
             open_calls = [block for block in blocks if isinstance(block, ToolCall)]
         elif message.role == "tool_result":
             blocks = tuple(_pair(block, open_calls) for block in blocks)
@@ -28,7 +28,8 @@ def with_call_ids(messages: Iterable[Message]) -> tuple[Message, ...]:
     return tuple(named)
 
 
-def _add_ids(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+def with_ids(blocks: Iterable[Block]) -> tuple[Block, ...]:
+    """The blocks with an id on every call."""
     taken: set[str] = set()
     named: list[Block] = []
     for block in blocks:
@@ -55,7 +56,7 @@ def _pair(block: Block, open_calls: list[ToolCall]) -> Block:
     if not isinstance(block, ToolResult):
         return block
     for call in open_calls:
-        if block.call_id == call.call_id or (not block.call_id and block.name == call.name):
+        if block.call_id == call.call_id or (not block.call_id and block.name in (None, call.name)):
             open_calls.remove(call)
             return replace(block, call_id=call.call_id)
     return replace(block, call_id=block.call_id or block.name or "")
