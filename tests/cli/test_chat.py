@@ -153,7 +153,7 @@ def test_completion_and_input_history(talk: ScriptedShell) -> None:
         terminal.see("Second reply.")
     with chat(talk) as terminal:
         terminal.see("›")
-        terminal.type("\x1b[A")
+        terminal.type("\x10")
         terminal.see("› remember me")
     history = talk.sh.directory / ".local" / "state" / "bough" / "history"
     assert history.stat().st_mode & 0o077 == 0
@@ -168,13 +168,14 @@ def test_the_commands_new_fork_rewind_resume_and_tree(talk: ScriptedShell) -> No
         terminal.see("Second reply.")
         terminal.say("/rewind")
         terminal.see(f"Back at {first}.")
+        terminal.type("\x15")  # the question that was left is in the editor
         terminal.say("other two")
         terminal.see("other two\nSecond reply.")
         terminal.say("/fork")
         fork = terminal.find(r"Forked at \w{6}: (\S+) ")
         terminal.say("three")
         terminal.see("Third reply.")
-        terminal.say("/tree")
+        terminal.say(f"/tree {first}")
         terminal.see("← here", f", {fork}", key_of(talk), "├──", "╰──")
         terminal.say("/new Fresh start")
         terminal.see("A new conversation")
@@ -183,7 +184,9 @@ def test_the_commands_new_fork_rewind_resume_and_tree(talk: ScriptedShell) -> No
         terminal.say(f"/resume {first}")
         terminal.see(f"{key_of(talk)} · ", "other two")
         terminal.say("/resume")
-        terminal.see("SESSION", "Fresh start", fork)
+        terminal.see("Continue · here", "Fresh start", fork)
+        terminal.type("q")
+        terminal.find("(?m)^.{0,3}›$")
         terminal.say("/resume nobody")
         terminal.see("bough: Conversation not found")
     assert talk.dialog(key_of(talk)) == ["one", "First reply.", "other two", "Second reply."]
@@ -310,3 +313,147 @@ def test_chat_reads_from_a_pipe(talk: ScriptedShell) -> None:
     assert done.status == 0
     assert done.out == "First reply.\nSecond reply.\n"
     assert texts(talk.path(re.findall(r"\[(\w{6})\]", done.err)[-1]))[::2] == ["one", "two"]
+
+
+def test_edit_and_up_put_a_question_back_and_branch_there(talk: ScriptedShell) -> None:
+    with chat(talk) as terminal:
+        terminal.see("›")
+        terminal.say("one")
+        terminal.see("First reply.")
+        terminal.say("two")
+        terminal.see("Second reply.")
+        terminal.say("/edit")
+        terminal.see("Enter asks it as another branch", "› two")
+        terminal.type(" again\r")
+        terminal.see("two again\nSecond reply.")
+        terminal.type("\x1b[A")
+        terminal.find("(?m)^› two again$")
+        terminal.type("\x1b[A")
+        terminal.find("(?m)^› one$")
+        terminal.type(" more\r")
+        terminal.see("one more\nFirst reply.")
+        terminal.type("\x1b[A")
+        terminal.see("› one more")
+        terminal.type("\x03")  # leaves it as it is
+        terminal.say("goes on")
+        terminal.see("goes on\nSecond reply.")
+    assert talk.dialog(key_of(talk)) == ["one more", "First reply.", "goes on", "Second reply."]
+    with bough.connect(talk.sh.db) as store:
+        questions = [node for node in store.list_messages(ascending=True) if node.role == "user"]
+        parents = {node.message.text: node.parent_id for node in questions}
+    assert parents["two"] == parents["two again"]
+    assert parents["one"] == parents["one more"] is None
+
+
+def test_rewind_refills_the_editor(talk: ScriptedShell) -> None:
+    with chat(talk) as terminal:
+        terminal.see("›")
+        terminal.say("first")
+        terminal.see("First reply.")
+        terminal.say("long question")
+        terminal.see("Second reply.")
+        terminal.say("/rewind")
+        terminal.see("Nothing was deleted.", "› long question")
+        terminal.type(" in short\r")
+        terminal.see("in short\nSecond reply.")
+    assert talk.dialog(key_of(talk)) == ["first", "First reply.", "long question in short", "Second reply."]
+
+
+def test_regen_answers_again_also_with_another_model(talk: ScriptedShell) -> None:
+    other = talk.script("Of the other model.", "The same.", name="other")
+    with chat(talk) as terminal:
+        terminal.see("›")
+        terminal.say("/regen")
+        terminal.see("no question to answer again")
+        terminal.say("why?")
+        terminal.see("First reply.")
+        terminal.say(f"/regen -m {other}")
+        terminal.see("Of the other model.")
+        terminal.say("/status")
+        terminal.see("scripted: script · one of 2 branches")
+        terminal.say("/regen")
+        terminal.find("(?s)/regen\nFirst reply|First reply.*First reply")
+        terminal.say("/regen -m")
+        terminal.see("Write: /regen")
+    with bough.connect(talk.sh.db) as store:
+        session = store.session(key_of(talk))
+        (question,) = [node for node in store.list_messages() if node.role == "user"]
+        answers = store.children(question.id)
+        assert [node.message.text for node in answers] == ["First reply.", "Of the other model.", "First reply."]
+        assert session.head == answers[-1].id
+        assert session.info.model != other  # it was asked only this once
+
+
+def test_code_is_printed_and_copied_and_copy_copies_the_answer(talk: ScriptedShell) -> None:
+    answer = "So:\\n```python\\nprint(1)\\n```\\nor\\n```\\nls\\n```"
+    talk.script(answer)
+    with chat(talk) as terminal:
+        terminal.see("›")
+        terminal.say("/copy")
+        terminal.see("There is no answer here yet.")
+        terminal.say("code")
+        terminal.see("ls")
+        terminal.say("/code 2")
+        terminal.see("/code 2\nls", "Copied 3 characters.")
+        terminal.say("/code")
+        terminal.see("/code\nprint(1)", "first of 2 code blocks")
+        terminal.say("/copy")
+        terminal.see("Copied 40 characters.")
+
+
+def test_what_is_typed_during_a_reply_waits_in_the_editor_and_stop_stops(talk: ScriptedShell) -> None:
+    talk.script(SLOW, "Whole.")
+    with chat(talk) as terminal:
+        terminal.see("›")
+        terminal.say("count")
+        terminal.see("tick tock tick")
+        terminal.type("my next question\n")
+        terminal.type("/stop\n")
+        terminal.see("Stopped; the question and the part received are part of the conversation.")
+        terminal.find("(?m)^› my next question$")
+        terminal.type("\r")
+        terminal.see("Whole.")
+    assert talk.dialog(key_of(talk))[2:] == ["my next question", "Whole."]
+
+
+def test_an_editor_of_the_users_choice_writes_the_question(talk: ScriptedShell, tmp_path: Path) -> None:
+    editor = tmp_path / "editor.sh"
+    editor.write_text('#!/bin/sh\nprintf "written in an editor" > "$1"\n')
+    editor.chmod(0o755)
+    with chat(talk, EDITOR=str(editor)) as terminal:
+        terminal.see("›")
+        terminal.type("\x18\x05")
+        terminal.see("› written in an editor")
+        terminal.type("\r")
+        terminal.see("First reply.")
+    assert talk.dialog(key_of(talk))[0] == "written in an editor"
+
+
+def test_the_model_is_chosen_from_a_list(talk: ScriptedShell) -> None:
+    other = talk.script("Other one.", name="other")
+    configure(talk.sh, f'[agents.critic]\nmodel = "{other}"\n')
+    with chat(talk) as terminal:
+        terminal.see("›")
+        terminal.say("/model")
+        terminal.see("The model from now on", "1. scripted:script", "2. scripted:other")
+        terminal.type("\x1b[B\r")
+        terminal.see("scripted: other")
+        terminal.say("hello")
+        terminal.see("Other one.")
+
+
+def test_the_browser_continues_where_a_message_was_chosen(talk: ScriptedShell) -> None:
+    first = talk.ask("run", "one")
+    talk.ask("run", "two")
+    with chat(talk) as terminal:
+        terminal.see("›")
+        terminal.say("/tree")
+        terminal.see("Continue · here", "Enter open")
+        terminal.type("l")
+        terminal.see("Enter continue here")
+        terminal.type("kk\r")  # from the second reply to the first
+        terminal.see(f"Forked at {first}")
+        terminal.say("another two")
+        terminal.see("another two\nSecond reply.")
+    (fork,) = set(talk.keys()) - {key_of(talk)}
+    assert talk.dialog(fork) == ["one", "First reply.", "another two", "Second reply."]

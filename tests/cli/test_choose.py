@@ -198,26 +198,27 @@ def test_an_interrupted_turn_is_resumed_or_continued(store: Store) -> None:
 
 def test_an_interrupted_turn_is_resumed_in_a_fork_if_its_session_has_moved_on(store: Store) -> None:
     session = choose(store, Target(), HERE).session
-    (_, reply) = talk(session, "one")
+    talk(session, "one")
     turn = interrupted(session, "two", "half an ans")
     talk(session, "three")
     again = choose(store, Target(resume=turn), HERE, asks=False)
-    assert (again.session.head, again.question, again.unfinished) == (reply, user("two"), None)
+    assert (again.session.head, again.answer_at, again.unfinished) == (turn, turn, None)
     built = choose(store, Target(resume=turn), HERE, asks=True)
     assert [node.message.text for node in built.session.path()][-2:] == ["two", "half an ans"]
     assert [node.message.text for node in session.path()][-1] == "THREE"
 
 
-def test_a_question_can_be_repeated_as_a_sibling(store: Store) -> None:
+def test_a_question_gets_another_answer_in_its_session_and_elsewhere_in_a_fork(store: Store) -> None:
     session = choose(store, Target(), HERE).session
-    first, reply = talk(session, "one")
-    second, _ = talk(session, "two")
-    chosen = choose(store, Target(after=second), HERE, asks=False)
-    assert chosen.question == user("two")
-    assert chosen.session.head == reply
-    root = choose(store, Target(after=first), HERE, asks=False)
-    assert root.question == user("one")
-    assert root.session.head is None
+    first, _ = talk(session, "one")
+    second, reply = talk(session, "two")
+    for question in (first, second):
+        chosen = choose(store, Target(after=question), HERE, asks=False)
+        assert (chosen.session.key, chosen.answer_at) == (session.key, question)
+        assert session.head == reply  # until the answer is there
+    elsewhere = choose(store, Target(after=first), "/elsewhere", asks=False)
+    assert elsewhere.session.key != session.key
+    assert (elsewhere.session.head, elsewhere.answer_at) == (first, first)
 
 
 def test_unknown_names_are_not_found(store: Store) -> None:

@@ -14,7 +14,8 @@ from bough.cli.registry import ROOT
 from tests.cli.bough_process import Shell
 
 WITHOUT_JSON = {
-    "bough chat", "bough export", "bough completion", "bough mcp agent", "bough serve", "bough page", "bough mcp serve",
+    "bough browse", "bough chat", "bough export", "bough completion",
+    "bough mcp agent", "bough serve", "bough page", "bough mcp serve",
     "bough config set", "bough config edit", "bough tokens revoke",
 }  # fmt: skip
 """They print no data, or data of another sort."""

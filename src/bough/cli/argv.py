@@ -10,6 +10,7 @@ from collections.abc import Collection
 import click
 
 GLOBAL_OPTIONS = ("--db", "--config")
+PLAIN = "--plain"
 GLOBAL_FLAGS = ("-h", "--help", "--version")
 FOREIGN_COMMANDS = {
     "list": "conversations list",
@@ -59,19 +60,23 @@ def resolve(args: list[str], commands: Collection[str], *, asks: bool = True) ->
 
 
 def without_words() -> list[str]:
-    """The command of `bough` alone: `run` for piped input, else the help."""
+    """The command of `bough` alone: `run` for piped input, the browser on a terminal, else the help."""
     try:
         mode = os.fstat(sys.stdin.fileno()).st_mode
     except (OSError, ValueError, AttributeError):  # closed, or replaced by an object without a file
         return ["--help"]
-    return ["run"] if stat.S_ISFIFO(mode) or stat.S_ISREG(mode) else ["--help"]
+    if stat.S_ISFIFO(mode) or stat.S_ISREG(mode):
+        return ["run"]
+    from bough.cli.browser import can_browse
+
+    return ["browse"] if can_browse() else ["--help"]
 
 
 def first_word(args: list[str]) -> int:
     """Index of the first word that is not an option of `bough` itself."""
     index = 0
-    while index < len(args) and args[index].partition("=")[0] in GLOBAL_OPTIONS:
-        index += 1 if "=" in args[index] else 2
+    while index < len(args) and args[index].partition("=")[0] in (*GLOBAL_OPTIONS, PLAIN):
+        index += 1 if "=" in args[index] or args[index] == PLAIN else 2
     return min(index, len(args))
 
 

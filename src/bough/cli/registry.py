@@ -6,13 +6,14 @@ several commands names one of them as `module:attribute`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 import click
 
-from bough.cli.argv import GLOBAL_FLAGS, GLOBAL_OPTIONS, resolve, similar_command
+from bough.cli.argv import GLOBAL_FLAGS, GLOBAL_OPTIONS, first_word, resolve, similar_command
 from bough.cli.locate import Locator
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 COMMANDS = {
     "run": ("run", "Ask a question in this directory's conversation."),
     "chat": ("chat", "Chat in this directory's conversation."),
+    "browse": ("browse", "Browse conversations and branches on a full screen, as `bough` alone does."),
     "conversations": ("conversations", "List, show, delete, clean, restore, title and label conversations."),
     "tree": ("tree", "Draw conversations as trees, or the tree of one message."),
     "show": ("show", "Print the dialog up to a message, or of a session."),
@@ -59,7 +61,7 @@ COMMANDS = {
 
 SECTIONS = {
     "run": "Ask",
-    "conversations": "Look",
+    "browse": "Look",
     "fork": "Change",
     "import": "In and out",
     "serve": "Serve",
@@ -134,6 +136,8 @@ class Root(Commands):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         # Shell completion cannot ask a question.
+        if "--plain" in args[: first_word(args)]:  # before anything is written
+            os.environ["BOUGH_PLAIN"] = "1"
         return super().parse_args(ctx, resolve(args, {*self.rows, *self.aliases}, asks=not ctx.resilient_parsing))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -174,6 +178,12 @@ ROOT = Root(
             metavar="FILE",
             type=click.Path(),
             help="The configuration, instead of the default config.toml.",
+        ),
+        click.Option(
+            ["--plain"],
+            is_flag=True,
+            expose_value=False,
+            help="For screen readers: no colours, boxes, status line, pages or redrawn lines. Or: BOUGH_PLAIN=1.",
         ),
         click.Option(
             ["--version"],

@@ -21,36 +21,39 @@ SILENT_WAIT, LONGEST_WAIT = 1.0, 900.0
 """Seconds to wait for another turn of the same session: before saying so, and then at most."""
 
 
-def ask(agent: Agent, choice: Choice, parts: Sequence[Part], printer: RunPrinter) -> Outcome:
-    """Run one turn of the chosen session; if another one is running there, wait for its end. Ctrl+C stops the turn.
+def ask(agent: Agent, choice: Choice, parts: Sequence[Part], printer: RunPrinter, stop: Stop | None = None) -> Outcome:
+    """Run one turn of the chosen session; if another one is running there, wait for its end.
 
-    Raises `Invalid` when there is nothing to ask, `Busy` when the other turn does not end, and `ProviderError`.
+    Ctrl+C stops the turn, and so does `stop`. Raises `Invalid` when there is nothing to ask, `Busy` when the other turn
+    does not end, and `ProviderError`.
     """
-    from bough.agent import run
+    from bough.agent import regenerate, run
 
-    message = user(*parts) if parts else choice.question
-    if message is None and choice.unfinished is None:
+    message = user(*parts) if parts else None
+    if message is None and choice.unfinished is None and choice.answer_at is None:
         raise Invalid(NOTHING_TO_ASK)
 
     def once(wait: float, stop: Stop) -> Outcome:
+        if choice.answer_at is not None:
+            return regenerate(agent, choice.session, choice.answer_at, listener=printer, wait=wait, stop=stop)
         return run(agent, choice.session, message, resume=choice.unfinished, listener=printer, wait=wait, stop=stop)
 
-    with stopped_by_ctrl_c(printer) as stop:
+    with stopped_by_ctrl_c(printer, stop) as stopped:
         try:
-            return once(SILENT_WAIT, stop)
+            return once(SILENT_WAIT, stopped)
         except Busy:
             printer.note(f"Waiting for another turn in {choice.session.key} to end. -n starts a new conversation.")
-            return once(LONGEST_WAIT, stop)
+            return once(LONGEST_WAIT, stopped)
         finally:
             printer.finish()
 
 
 @contextmanager
-def stopped_by_ctrl_c(printer: RunPrinter) -> Iterator[Stop]:
+def stopped_by_ctrl_c(printer: RunPrinter, stop: Stop | None = None) -> Iterator[Stop]:
     """Let Ctrl+C stop the running turn. A second one, or one before the turn has begun, is a `KeyboardInterrupt`."""
     from bough.agent import Stop
 
-    stop, presses = Stop(), 0
+    stop, presses = stop or Stop(), 0
 
     def press(*_: object) -> None:
         nonlocal presses

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from bough.cli.refs import find_session
 from bough.errors import Invalid, NotFound, Refused
-from bough.model import Message, Node, SessionInfo, TurnInfo
+from bough.model import Node, SessionInfo, TurnInfo
 from bough.model.ids import ALPHABET, LENGTH, SHORTEST_PREFIX, mint
 from bough.model.keys import cli_key
 from bough.model.values import replace, value
@@ -56,7 +56,7 @@ class ConversationPlan:
     """Whether the session starts empty, and what it held moves to another key."""
     note: str | None = None
     unfinished: str | None = None
-    question: Message | None = None
+    answer_at: str | None = None
 
 
 @value
@@ -68,8 +68,8 @@ class Choice:
     """Message to the user about how the session was chosen."""
     unfinished: str | None = None
     """The turn that is resumed; a question is added to it."""
-    question: Message | None = None
-    """The stored question to repeat, instead of a new one."""
+    answer_at: str | None = None
+    """The stored question that gets another answer, instead of a new question."""
 
 
 def plan_conversation(store: Store, target: Target, directory: str, asks: bool = True) -> ConversationPlan:
@@ -106,7 +106,7 @@ def carry_out(store: Store, plan: ConversationPlan) -> Choice:
         session.update(directory=plan.directory)
     former = session.new() if plan.restart else None
     note = f"What was there is now {former.key}" if former else plan.note
-    return Choice(session, note, plan.unfinished, plan.question)
+    return Choice(session, note, plan.unfinished, plan.answer_at)
 
 
 def planned_dialog(store: Store, plan: ConversationPlan) -> list[Node]:
@@ -269,7 +269,7 @@ def plan_after(store: Store, id: str, directory: str, asks: bool, name: str | No
     turn = find_turn(store, node)
     if not asks and turn and is_unfinished(turn):
         return plan_retry(store, turn, directory, asks)
-    if name is None and (info := find_session_at(store, node.id, directory)):
+    if asks and name is None and (info := find_session_at(store, node.id, directory)):
         return ConversationPlan(info.key, info, directory=new_directory(info, directory))
     return plan_branch(store, node, turn, directory, asks, name)
 
@@ -310,14 +310,13 @@ def plan_branch(
 
 
 def plan_repeat(store: Store, node: Node, origin: SessionInfo | None, directory: str) -> ConversationPlan:
-    """Ask a stored question again, as a sibling of the first."""
-    if node.parent_id is None:
-        plan = plan_new(store, directory)
-        key, directory_ = plan.key, plan.directory
-    else:
-        key, directory_ = free_key(store, directory), directory
-    note = f"Asking {node.id} again in {key}"
-    return ConversationPlan(key, origin, node.parent_id, directory_, note=note, question=node.message)
+    """Answer a stored question again: in its session, if it is on its path and of this directory, else in a fork."""
+    own = [info.key for info in store.sessions_through(node.id)]
+    if origin and origin.key in own and origin.channel == CHANNEL and origin.directory in (None, directory):
+        return ConversationPlan(origin.key, origin, note=f"Answering {node.id} again", answer_at=node.id)
+    key = free_key(store, directory)
+    note = f"Answering {node.id} again in {key}"
+    return ConversationPlan(key, origin, node.id, directory, note=note, answer_at=node.id)
 
 
 def find_origin(store: Store, turn: TurnInfo | None) -> SessionInfo | None:

@@ -58,6 +58,10 @@ class Flags:
         return Target(last, after, self.resume or None, self.new, self.session), words
 
 
+NO_FLAGS = Flags(None, None, None, None, None, False, None, False, None, None)
+"""No flag was given."""
+
+
 def agents(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
     """Agents for shell completion, which cannot show an error."""
     with suppress(BoughError):

@@ -8,6 +8,7 @@ import click
 
 from bough.cli.ask.choose import Choice, carry_out, plan_conversation, planned_dialog
 from bough.cli.ask.flags import Flags, flags
+from bough.cli.browser import can_browse
 from bough.cli.locate import Locator, working_directory
 from bough.cli.options import examples, json_option
 from bough.errors import Invalid, ProviderError
@@ -49,6 +50,10 @@ def command(
 
     stdin = b"" if skip_stdin else piped(bool(words) and words != ("-",))
     run_input = RunInput(words, files, stdin, raw, as_json)
+    if run_input.is_empty and flags.resume == "" and can_browse():
+        from bough.cli.commands.chat import chat_browsed
+
+        return chat_browsed(locator, flags)
     if run_input.is_empty and not (flags.continued or flags.resume):
         raise Invalid('There is nothing to ask. Write: bough run "your question", or bough chat.')
     with interruptible():

@@ -9,6 +9,7 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import chain, islice
 from time import monotonic
 from typing import Any, TextIO
@@ -30,6 +31,23 @@ PROGRESS_DELAY, PROGRESS_INTERVAL = 0.5, 0.1
 CLEAR_LINE = "\r\x1b[K"
 LINE_WIDTH = 100
 """Columns of a line that is not written to a terminal."""
+_PANE: ContextVar[int | None] = ContextVar("pane", default=None)
+"""Columns of the part of the screen that lines are made for, if that is not the whole terminal."""
+
+
+@contextmanager
+def in_pane(width: int) -> Iterator[None]:
+    """Make lines for a part of the screen that is `width` cells wide, in colour."""
+    token = _PANE.set(width)
+    try:
+        yield
+    finally:
+        _PANE.reset(token)
+
+
+def is_plain() -> bool:
+    """Whether output is for a screen reader (`--plain`): no colours, boxes, redrawn lines or pages."""
+    return bool(os.environ.get("BOUGH_PLAIN"))
 
 
 def on_terminal() -> bool:
@@ -39,11 +57,13 @@ def on_terminal() -> bool:
 
 def supports_escapes(stream: TextIO) -> bool:
     """Whether a stream is a terminal that interprets escape sequences."""
-    return stream.isatty() and os.environ.get("TERM") != "dumb"
+    return stream.isatty() and os.environ.get("TERM") != "dumb" and not is_plain()
 
 
 def has_colour(stream: TextIO | None = None) -> bool:
     """Whether to write colours to `stream`, stdout by default."""
+    if stream is None and _PANE.get() is not None:
+        return True
     return supports_escapes(stream or sys.stdout) and not os.environ.get("NO_COLOR")
 
 
@@ -54,6 +74,8 @@ def styled(text: str, style: str) -> str:
 
 def columns() -> int:
     """The maximum width of a line."""
+    if (pane := _PANE.get()) is not None:
+        return pane
     return shutil.get_terminal_size().columns if on_terminal() else LINE_WIDTH
 
 
@@ -73,7 +95,7 @@ def print_lines(lines: Iterable[str], *, from_end: bool = False) -> None:
     With `from_end` the pager starts at the last line, for lists whose newest entries come last.
     """
     lines = iter(lines)
-    if on_terminal() and sys.stdin.isatty():
+    if on_terminal() and sys.stdin.isatty() and not is_plain():
         screen = list(islice(lines, shutil.get_terminal_size().lines - 1))
         more = list(islice(lines, 1))
         if more:

@@ -8,10 +8,13 @@ import click
 
 from bough.cli.ask.choose import carry_out, plan_conversation, planned_dialog
 from bough.cli.ask.flags import Flags, flags
+from bough.cli.browser import can_browse
 from bough.cli.locate import Locator, working_directory
 from bough.cli.options import examples
 
 if TYPE_CHECKING:
+    from bough.cli.browser import Picked
+    from bough.session import Session
     from bough.store import Store
 
 
@@ -33,9 +36,20 @@ def command(locator: Locator, words: tuple[str, ...], files: tuple[str, ...], fl
         memory_only = Locator(":memory:", locator.config)
         with memory_only.store() as memory:
             return chat(memory_only, memory, copy_dialog(locator, memory, words, flags), files, flags)
+    if flags.resume == "" and not words and can_browse():
+        return chat_browsed(locator, flags)
     # A store without a file has nothing to continue: it is opened in memory, and no file is made for the error.
     with locator.existing() if flags.is_continuing else locator.store() as store:
         return chat(locator, store, words, files, flags)
+
+
+def chat_browsed(locator: Locator, flags: Flags) -> int:
+    """Let the user choose a conversation in the browser, and chat there; return the exit status."""
+    from bough.cli.browser import browse
+
+    with locator.existing() as store:
+        picked = browse(store, working_directory(), title="Resume")
+    return 0 if picked is None else chat_picked(locator, picked, flags)
 
 
 def copy_dialog(locator: Locator, memory: Store, words: tuple[str, ...], flags: Flags) -> tuple[str, ...]:
@@ -52,12 +66,30 @@ def copy_dialog(locator: Locator, memory: Store, words: tuple[str, ...], flags: 
 def chat(locator: Locator, store: Store, words: tuple[str, ...], files: tuple[str, ...], flags: Flags) -> int:
     """Run a chat until its input ends; return the exit status."""
     from bough.cli.ask.choose import Target
+
+    target, left = (Target(), list(words)) if flags.incognito else flags.target(store, words)
+    choice = carry_out(store, plan_conversation(store, target, working_directory()))
+    return run_loop(locator, store, choice.session, flags, " ".join(left), files)
+
+
+def chat_picked(locator: Locator, picked: Picked, flags: Flags) -> int:
+    """Run a chat that begins with what was picked in the browser; return the exit status."""
+    from bough.cli.ask.follow import session_for
+
+    with locator.store() as store:
+        choice = session_for(store, picked, working_directory())
+        return run_loop(locator, store, choice.session, flags, picked=picked)
+
+
+def run_loop(
+    locator: Locator, store: Store, session: Session, flags: Flags, first: str = "", files: tuple[str, ...] = (),
+    picked: Picked | None = None,
+) -> int:  # fmt: skip
+    """Run a chat in a session, with a first question or what was picked in the browser."""
     from bough.cli.ask.runtime import agents_of
     from bough.cli.commands.chat.input import reader
     from bough.cli.commands.chat.loop import ChatLoop
 
-    target, left = (Target(), list(words)) if flags.incognito else flags.target(store, words)
-    choice = carry_out(store, plan_conversation(store, target, working_directory()))
-    with agents_of(locator) as runtime, ChatLoop(store, runtime, locator.settings(), choice.session, flags) as loop:
+    with agents_of(locator) as runtime, ChatLoop(store, runtime, locator.settings(), session, flags) as loop:
         loop.files = list(files)
-        return loop.run(reader(loop), " ".join(left))
+        return loop.run(reader(loop), first, picked)

@@ -42,7 +42,7 @@ class ChatCompleter(Completer):
     def _known(self, name: str) -> Iterable[tuple[str, str]]:
         loop = self._loop
         match name:
-            case "/fork" | "/rewind" | "/tree":
+            case "/fork" | "/rewind" | "/tree" | "/edit" | "/regen" | "/copy":
                 return [(node.id, node.message.text) for node in reversed(loop.session.path(last=MOST))]
             case "/resume" | "/sessions":
                 return [(info.key, info.title or "") for info in loop.store.sessions(delegates=False, limit=MOST)]

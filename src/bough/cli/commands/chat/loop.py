@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING
 from bough.cli.ask.ask import ask, interruptible
 from bough.cli.ask.attach import attached
 from bough.cli.ask.choose import Choice
+from bough.cli.commands.chat.type_ahead import typed_ahead
 from bough.cli.locate import working_directory
 from bough.cli.output.console import on_terminal
 from bough.cli.output.live import RunPrinter, aside
 from bough.cli.output.text import one_line, sanitize
-from bough.errors import BoughError
+from bough.errors import BoughError, Invalid
 from bough.model import Part, Text
-from bough.model.values import replace
+from bough.model.values import UNSET, Unset, replace
 
 if TYPE_CHECKING:
     from bough.agent import Agent, Outcome
     from bough.cli.ask.flags import Flags
+    from bough.cli.browser import Picked
     from bough.config import Config
+    from bough.model import Node
     from bough.runtime.agents import Runtime
     from bough.runtime.settings import AgentOptions
     from bough.session import Session
@@ -39,6 +42,13 @@ class ChatLoop:
         self.kept = not flags.incognito
         self.files: list[str] = []
         """Attachments of the next question."""
+        self.draft = ""
+        """What the editor begins with at the next prompt."""
+        self.interactive = False
+        """Whether a person types at a terminal."""
+        self._branch: str | Unset | None = UNSET
+        """The message, or None for the beginning, that the next question follows instead of the head."""
+        self._figures = ""
         self._options = flags.options
         self._agent = runtime.agent(flags.options, session.info)
         runtime.store_options(session, flags.options)
@@ -67,20 +77,49 @@ class ChatLoop:
         agent = self.runtime.agent(options, session.info)  # first, because it may raise
         self._agent.provider.close()
         self.session, self._agent, self._options = session, agent, options
+        self.draft, self._branch = "", UNSET
+        self.count()
         self.runtime.store_options(session, options)
 
     def status(self) -> str:
-        """The session and the model, on one line."""
+        """The session, the model, and its figures as of the last turn, on one line."""
         name = self.session.key if self.kept else "incognito: nothing is stored"
         attachments = f" · {len(self.files)} attached" if self.files else ""
-        return one_line(f"{name} · {self.agent.provider.name}: {self.agent.provider.model}{attachments}")
+        model = f"{self.agent.provider.name}: {self.agent.provider.model}"
+        return one_line(f"{name} · {model}{self._figures}{attachments}")
 
-    def run(self, read: Callable[[], str], first: str) -> int:
+    def count(self) -> None:
+        """Read the figures of the status line: tokens, cost, branches."""
+        (shown,) = self.store.previews([self.session.info]) or (None,)
+        parts = []
+        if shown is not None:
+            usage = shown.usage
+            if usage.input_tokens is not None or usage.output_tokens is not None:
+                parts.append(f"{usage.input_tokens or 0:,} → {usage.output_tokens or 0:,} tokens")
+            if usage.cost is not None:
+                parts.append(f"${usage.cost:.4f}")
+            if shown.branches > 1:
+                parts.append(f"one of {shown.branches} branches")
+        self._figures = "".join(f" · {part}" for part in parts)
+
+    def edit(self, node: Node) -> None:
+        """Put a question into the editor; the next one that is asked takes its place, as another branch."""
+        self.draft, self._branch = node.message.text, node.parent_id
+
+    def leave_edit(self) -> None:
+        """Ask the next question at the head again."""
+        self._branch = UNSET
+
+    def run(self, read: Callable[[], str], first: str, picked: Picked | None = None) -> int:
         """Read and answer until the input ends; return the exit status."""
-        from bough.cli.commands.chat.slash import dispatch, welcome
+        from bough.cli.commands.chat.reading import welcome
+        from bough.cli.commands.chat.slash import dispatch
 
+        self.count()
         welcome(self)
         line: str | None = first or None
+        if picked is not None and not self._begin(picked):
+            return 0
         while True:
             try:
                 text = line if line is not None else read()
@@ -92,20 +131,49 @@ class ChatLoop:
         self.farewell()
         return 0
 
+    def _begin(self, picked: Picked) -> bool:
+        from bough.cli.commands.chat.branching import begin
+
+        try:
+            return begin(self, picked) is not False
+        except BoughError as problem:
+            report_error(str(problem))
+            return True
+
     def answer(self, question: str) -> bool:
-        """Ask a question; return whether the chat continues."""
+        """Ask a question, in place of the one that is edited if there is one; return whether the chat continues."""
+        branch, self._branch = self._branch, UNSET
+        if not isinstance(branch, Unset):
+            self.session.move(branch)
         return self._turn(lambda: [*attached(self.files), Text(question.removeprefix(" "))], Choice(self.session))
 
     def retry(self, turn: str) -> bool:
         """Resume a turn that did not complete; return whether the chat continues."""
         return self._turn(list, Choice(self.session, unfinished=turn))
 
-    def _turn(self, parts: Callable[[], list[Part]], choice: Choice) -> bool:
-        """Run one turn. Ctrl+C stops the reply, a lost terminal ends the chat, and an error neither."""
-        printer = RunPrinter(kept=self.kept)
+    def regenerate(self, at: str | None, model: str | None = None) -> bool:
+        """Answer a question again, also with another model this once; return whether the chat continues."""
+        at = at or self.session.head
+        if at is None:
+            raise Invalid("There is no question to answer again here yet.")
+        choice = Choice(self.session, answer_at=at)
+        if model is None:
+            return self._turn(list, choice)
+        agent = self.runtime.agent(replace(self._options, model=model), self.session.info)
+        try:
+            return self._turn(list, choice, agent)
+        finally:
+            agent.provider.close()
+
+    def _turn(self, parts: Callable[[], list[Part]], choice: Choice, agent: Agent | None = None) -> bool:
+        """Run one turn. Ctrl+C and /stop stop the reply, a lost terminal ends the chat, and an error neither."""
+        printer, is_over = RunPrinter(kept=self.kept), False
         with interruptible() as terminal:
             try:
-                self._ended(ask(self.agent, choice, parts(), printer), printer)
+                with typed_ahead(enabled=self.interactive) as ahead:
+                    outcome = ask(agent or self.agent, choice, parts(), printer, ahead.stop)
+                self._ended(outcome, printer)
+                self.draft, is_over = ahead.text, ahead.is_over
             except KeyboardInterrupt:
                 again = f" What was received is kept: /retry {printer.turn} resumes it." if printer.turn else ""
                 printer.note(f"Interrupted.{again}")
@@ -113,7 +181,8 @@ class ChatLoop:
                 report_error(str(problem))
                 if printer.turn:
                     printer.note(f"The question is kept: /retry {printer.turn} asks it again.")
-        return not (terminal.is_lost or printer.broken)
+        self.count()
+        return not (terminal.is_lost or printer.broken or is_over)
 
     def _ended(self, outcome: Outcome, printer: RunPrinter) -> None:
         self.files = []
