@@ -22,6 +22,8 @@ class Serving:
         self.process = process
         self.url = url
         self.directory = directory
+        self.db: Path | str = directory / "s.db"
+        """Its store: a file, or a URL."""
         self._errors = errors
 
     @property
@@ -83,7 +85,9 @@ def serving(directory: Path, *options: str, db: str | None = None, config: str =
             line = process.stdout.readline()
             errors.seek(0)
             assert line.startswith("bough listens on "), f"{line!r} {errors.read()}"
-            yield Serving(process, line.split()[-1], directory, errors)
+            running = Serving(process, line.split()[-1], directory, errors)
+            running.db = db or running.db
+            yield running
         finally:
             if process.poll() is None:
                 process.kill()

@@ -21,6 +21,7 @@ from bough.server.access.gate import Gate
 from bough.server.headers import SecurityHeaders
 from bough.server.limits import ClientLimits
 from bough.server.observe import Observer, log
+from bough.server.openai import conversations, model_list, responses
 from bough.server.problems import HttpProblem, Problem, of_error
 
 if TYPE_CHECKING:
@@ -40,10 +41,18 @@ def build(context: ServerContext) -> ASGIApp:
         try:
             yield
         finally:
+            await context.responses.stop(0)
             context.models.close()
             await context.stores.close()
 
-    routes = [*health.routes, *signin.routes, context.metrics.route(), Mount("/static", StaticFiles(directory=STATIC))]
+    v1 = [*responses.routes, *conversations.routes, *model_list.routes]
+    routes = [
+        *v1,
+        *health.routes,
+        *signin.routes,
+        context.metrics.route(),
+        Mount("/static", StaticFiles(directory=STATIC)),
+    ]
     app = Starlette(routes=routes, lifespan=lifespan, middleware=[Middleware(ClientLimits, settings=context.settings)],
         exception_handlers={HttpProblem: show_error, BoughError: show_error, HTTPException: show_http_error,
                             Exception: show_error})  # fmt: skip

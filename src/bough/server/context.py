@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 
+from bough.server.running import Running
+
 if TYPE_CHECKING:
     from bough.config import Config
     from bough.runtime.agents import Runtime
@@ -31,6 +33,7 @@ class ServerContext:
         self.runtime = runtime
         self.metrics = metrics
         self.cookies = cookies
+        self.responses = Running()
         self.stopping = asyncio.Event()
         """Set when the server was asked to stop: endless streams end then."""
 

@@ -15,6 +15,8 @@ from starlette.routing import Route
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from bough.model import Usage
+
 log = logging.getLogger("bough.server")
 
 
@@ -32,6 +34,12 @@ class Metrics:
         self.tokens = Counter(
             "bough_tokens", "Tokens that models have counted.", ("model", "kind"), registry=self.registry
         )
+
+    def count_tokens(self, model: str, usage: Usage) -> None:
+        """Add what a reply has cost."""
+        for kind, count in (("input", usage.input_tokens), ("output", usage.output_tokens)):
+            if count:
+                self.tokens.labels(model, kind).inc(count)
 
     def route(self) -> Route:
         """`/metrics`."""

@@ -1,0 +1,1 @@
+"""OpenAI's API under `/v1`: Responses, Conversations, Chat Completions and Models."""
