@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal
 
+import psycopg
 import pytest
 
 import bough
@@ -217,3 +218,14 @@ def test_an_invalid_url_is_refused_without_showing_its_password() -> None:
     with pytest.raises(bough.Invalid) as refused:
         bough.connect("postgresql://me:secret@host/db?nonsense=1")
     assert "secret" not in str(refused.value)
+
+
+def test_a_statement_timeout_is_not_reported_as_a_busy_server(postgres: str, namespace: str) -> None:
+    with bough.connect(postgres, namespace=namespace) as store, psycopg.connect(postgres) as other:
+        other.execute("UPDATE bough.state SET writes = writes WHERE namespace = %s", [namespace])
+        limited = f"{postgres}?options=-c%20statement_timeout%3D200ms"
+        with bough.connect(limited, namespace=namespace, patience=30) as impatient:
+            with pytest.raises(bough.StorageError, match="statement_timeout of the server or of this role"):
+                impatient.session("cli:a")
+        other.rollback()
+        assert store.sessions() == []

@@ -362,3 +362,11 @@ def test_a_url_may_contain_the_namespace(postgres: str, namespace: str) -> None:
         assert len(store.session("cli:a").path()) == 2
     with pytest.raises(bough.Invalid, match="names the namespace"):
         bough.connect(f"{postgres}?namespace={namespace}", namespace="another")
+
+
+def test_a_vacuum_that_the_server_skips_is_refused(postgres: str, role: str, namespace: str) -> None:
+    bough.connect(postgres, namespace=namespace).close()
+    confine(postgres, role, namespace)
+    with bough.connect(as_role(postgres, role), namespace=namespace) as store:
+        with pytest.raises(bough.Refused, match=r"did not vacuum .* tables"):
+            store.db.vacuum()

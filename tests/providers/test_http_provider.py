@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import resource
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import cycle
 from socket import socket
 from threading import Event, Thread
+from time import sleep
 from typing import Any
 
 import pytest
@@ -15,11 +18,11 @@ import pytest
 from bough import Usage, formats, providers, user
 from bough.errors import ProviderError
 from bough.model import ToolCall
-from bough.providers import connection
+from bough.providers import bounded, connection
 from bough.providers.http_provider import HttpAnswer
 from bough.providers.types import Piece, Provider, Tool
 
-from .servers import Server, drip, drop, hold, serving, status, stream, torn
+from .servers import Server, drip, drop, head, hold, serving, status, stream, torn
 from .wires import ARGUMENTS, CHAT, PIECES, TEXT, WIRES, Wire
 
 KEY = "sk-test-0123456789abcdef"
@@ -405,3 +408,58 @@ def test_proxies_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> N
         mine = providers.find("mine:m-1", {"mine": {"base_url": "http://model.test/v1"}})
         assert shown(mine.ask(asked())) == PIECES
     assert proxy.heard[0].line == "POST http://model.test/v1/chat/completions HTTP/1.1"
+
+
+# Servers without end -------------------------------------------------------------------------------------------------
+
+
+def endless(start: bytes, piece: bytes, pause: float = 0.0) -> Any:
+    def act(connection: socket) -> None:
+        connection.sendall(start)
+        while True:
+            connection.sendall(piece)
+            sleep(pause)
+
+    return act
+
+
+def test_an_endless_error_body_is_read_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounded, "LARGEST_ERROR", 10_000)
+    with serving(endless(head(400, "text/plain"), b"no " * 1000)) as server:
+        with pytest.raises(ProviderError, match=r"\(400\): no no"):
+            provider(server).ask(asked())
+
+
+def test_an_error_body_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounded, "LONGEST_ERROR", 0.1)
+    with serving(endless(head(400, "text/plain"), b"x", pause=0.01)) as server:
+        with pytest.raises(ProviderError, match="refused the request"):
+            provider(server).ask(asked())
+
+
+def test_a_compressed_error_body_is_not_unpacked_beyond_the_limit() -> None:
+    bomb = gzip.compress(bytes(300_000_000), 1)
+    with serving(
+        lambda connection: connection.sendall(head(400, "text/plain", Content_Encoding="gzip") + bomb)
+    ) as server:
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        with pytest.raises(ProviderError):
+            provider(server).ask(asked())
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 150_000  # kilobytes
+
+
+def test_a_stream_of_nothing_but_signs_of_life_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounded, "LONGEST_REPLY", 0.2)
+    with serving(endless(head(), b": ping\n\n", pause=0.01)) as server:
+        answer = provider(server).ask(asked())
+        with pytest.raises(ProviderError, match=r"went on sending for more than 0\.2 seconds"):
+            list(answer)
+
+
+@pytest.mark.parametrize("content_type", ["text/event-stream", "application/json"])
+def test_an_endless_reply_is_an_error(monkeypatch: pytest.MonkeyPatch, content_type: str) -> None:
+    monkeypatch.setattr(bounded, "LARGEST_REPLY", 100_000)
+    with serving(endless(head(200, content_type), b'data: {"choices": []}\n\n')) as server:
+        answer = provider(server).ask(asked())
+        with pytest.raises(ProviderError, match="sent more than 100,000 bytes"):
+            list(answer)

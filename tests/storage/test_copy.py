@@ -220,3 +220,17 @@ def test_copies_can_be_awaited(tmp_path: Path) -> None:
             return (await source.copy_to(target)).messages
 
     assert asyncio.run(work()) == 2
+
+
+def test_the_newest_of_several_entries_of_the_trash_is_restored_from_the_copy_too(
+    stores: tuple[Store, Store],
+) -> None:
+    source, target = stores
+    for number in range(8):
+        source.session("cli:again").save_turn([user(f"Version {number}"), assistant("yes")])
+        source.delete_session("cli:again")
+        if number == 3:
+            source.copy_to(target)
+    source.copy_to(target)
+    target.restore("cli:again")
+    assert target.session("cli:again").path()[0].message.text == "Version 7"

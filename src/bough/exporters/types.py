@@ -42,6 +42,11 @@ class ExportedConversation:
         return found
 
     @cached_property
+    def places(self) -> dict[str, int]:
+        """The place of each message among its siblings, from 1."""
+        return {node.id: place for beside in self.children.values() for place, node in enumerate(beside, start=1)}
+
+    @cached_property
     def path(self) -> list[Node]:
         """The dialog up to the head."""
         nodes, at = [], self.by_id.get(self.head)

@@ -91,6 +91,8 @@ class HttpConnection:
                 retries.wait(error)
 
     def _post_once(self, path: str, body: Json) -> httpx2.Response:
+        from bough.providers.bounded import bound, read_error
+
         content = json.dumps(body).encode()
         headers = {"Content-Type": "application/json", "Accept": "text/event-stream, application/json"}
         with self._translate_errors():
@@ -98,9 +100,10 @@ class HttpConnection:
             request = self._client.build_request("POST", url, content=content, headers=headers)
             response = self._client.send(request, stream=True)
             if response.is_success:
+                bound(self.name, response)
                 return response
             try:
-                error_body = response.read()
+                error_body = read_error(self.name, response)
             finally:
                 response.close()
         error = errors.from_response(self.name, response.status_code, response.headers, error_body)
@@ -108,26 +111,42 @@ class HttpConnection:
 
     def get(self, path: str, query: Mapping[str, str]) -> Json:
         """The JSON at a path; asked once. Raises `ProviderError`."""
+        from bough.providers.bounded import LONGEST_ERROR, bound, read_error, read_whole
+
         with self._translate_errors():
             url = self._url.copy_with(path=f"{self._url.path.rstrip('/')}/{path}")
             request = self._client.build_request("GET", url, params=query or None)
-            response = self._client.send(request)
+            response = self._client.send(request, stream=True)
+            try:
+                if not response.is_success:
+                    body = read_error(self.name, response)
+                else:
+                    bound(self.name, response, LONGEST_ERROR)
+                    body = read_whole(self.name, response)
+            finally:
+                response.close()
         if not response.is_success:
-            error = errors.from_response(self.name, response.status_code, response.headers, response.content)
-            raise errors.hide(error, self._secrets)
+            raise errors.hide(
+                errors.from_response(self.name, response.status_code, response.headers, body), self._secrets
+            )
         try:
-            return response.json()
-        except ValueError:
+            return json.loads(body)
+        except (ValueError, RecursionError):
             raise ProviderError(f"{self.name} answered {path} with something else than JSON.") from None
 
     def events(self, response: httpx2.Response) -> Iterator[dict[str, Json] | None]:
         """The events of a stream; None for `[DONE]`. Raises `ProviderError`."""
         import httpx2
 
+        from bough.providers.bounded import check_size
+
         # Some servers send another content type, or no encoding; the stream is UTF-8 nevertheless.
         response.headers["content-type"] = "text/event-stream; charset=utf-8"
+        size = 0
         with self._translate_errors():
             for event in httpx2.EventSource(response, max_event_size=LARGEST_EVENT):
+                size += len(event.data)  # decompressed
+                check_size(self.name, size)
                 if event.data.strip() == "[DONE]":
                     yield None
                     return
@@ -136,8 +155,10 @@ class HttpConnection:
 
     def whole(self, response: httpx2.Response) -> dict[str, Json]:
         """The body of a response that is not a stream. Raises `ProviderError`."""
+        from bough.providers.bounded import read_whole
+
         with self._translate_errors():
-            return self._read(response.read().decode("utf-8", "replace"))
+            return self._read(read_whole(self.name, response).decode("utf-8", "replace"))
 
     def _read(self, data: str) -> dict[str, Json]:
         try:

@@ -236,11 +236,15 @@ def _is_same(theirs: Row | None, ours: Row | None) -> bool:
 
 
 def _trash(source: Database, target: Database) -> None:
+    missing: list[TrashPageRow] = []
     for theirs, ours in pairs(source, target, TRASH):
         if theirs is None and ours is not None:
             target.transact(lambda ours=ours: trash.forget(target, _content(target, ours.id)))  # type: ignore[misc]
         elif theirs is not None and ours is None:
-            target.transact(lambda theirs=theirs: _copy_entry(source, target, theirs))  # type: ignore[misc]
+            missing.append(theirs)
+    # By number, which is the order of deletion: of several entries of one name, the newest is restored.
+    for entry in sorted(missing, key=lambda entry: entry.n):
+        target.transact(lambda entry=entry: _copy_entry(source, target, entry))  # type: ignore[misc]
 
 
 def _copy_entry(source: Database, target: Database, entry: TrashPageRow) -> None:

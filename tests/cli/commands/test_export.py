@@ -143,3 +143,12 @@ def test_everything_as_pages_has_an_index(sh: Shell, tmp_path: Path) -> None:
     assert sorted(links) == sorted(path.name for path in (tmp_path / "pages").iterdir() if path.name != "index.html")
     assert sh("export", "--all", "-o", "texts/", "-f", "md").status == 0
     assert r"\<b\>first\</b\> \[x\](y)" in (tmp_path / "texts/index.md").read_text()
+
+
+def test_a_prepared_link_beside_the_output_is_not_followed(kept: Shell, ids: dict[str, str], tmp_path: Path) -> None:
+    treasure = tmp_path / "treasure"
+    treasure.write_text("mine")
+    (tmp_path / "out.md.part").symlink_to(treasure)
+    assert kept("export", ids["oaks"], "-o", str(tmp_path / "out.md")).status == 0
+    assert treasure.read_text() == "mine"
+    assert (tmp_path / "out.md.part").is_symlink()

@@ -221,9 +221,10 @@ def write_output(output: str | None, force: bool, pieces: Iterator[str]) -> None
 def write_file(target: str, force: bool, pieces: Iterator[str]) -> None:
     if os.path.exists(target) and not force:
         raise Refused(f"{target!r} exists and was not changed. --force replaces it.")
-    draft = f"{target}.part"
+    # A name that nobody can have prepared: not as a link to another file, and not as a file that would be lost.
+    draft = f"{target}.{os.urandom(4).hex()}.part"
     try:
-        with open(draft, "w", encoding="utf-8", newline="\n") as file:
+        with open(draft, "x", encoding="utf-8", newline="\n") as file:
             file.writelines(pieces)
         os.replace(draft, target)
     finally:

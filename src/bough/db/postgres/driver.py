@@ -254,10 +254,24 @@ class PostgreSQL:
         )
 
     def vacuum(self) -> None:
-        """Makes the space of deleted rows available again."""
+        """Makes the space of deleted rows available again. Raises `Refused` for a role that may not do it."""
+        skipped: list[str] = []
+
+        def notice(warning: psycopg.errors.Diagnostic) -> None:
+            skipped.append(warning.message_primary or "")
+
         with self._server.translate_errors(), self._server.pool.connection() as connection:
-            for table in TABLES:
-                connection.execute(f"VACUUM (ANALYZE) bough.{table}")
+            connection.add_notice_handler(notice)  # the server warns, and reports success
+            try:
+                for table in TABLES:
+                    connection.run(f"VACUUM (ANALYZE) bough.{table}")
+            finally:
+                connection.remove_notice_handler(notice)
+        if skipped:
+            raise Refused(
+                f"{self._server.name} did not vacuum {len(skipped)} of {len(TABLES)} tables: {skipped[0]}. "
+                "Connect as their owner, or leave it to autovacuum."
+            )
 
     def close(self) -> None:
         self._server.pool.close()

@@ -42,8 +42,15 @@ def translate(where: str, error: BaseException) -> BoughError | None:
     match code:
         case "53100":
             return Full(f"The disk of {where} is full: nothing of this write was kept, everything before it is.")
-        case "55P03" | "53300" | "57014" | "40001" | "40P01":
+        case "55P03" | "53300" | "40001" | "40P01":
             return Busy(f"Others kept {where} busy ({reason}); nothing was written. Try again.")
+        case "57014":
+            return StorageError(
+                f"{where} cancelled a statement: {reason}. Nothing was written. If nobody did that by hand, the "
+                "statement_timeout of the server or of this role is too short."
+            )
+        case "25P03":
+            return StorageError(f"{where} ended a transaction that was idle for too long; nothing was written.")
         case "42501":
             return Refused(f"{where} does not let this role do that: {reason}. Nothing was changed.")
         case "25006":

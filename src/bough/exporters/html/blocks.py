@@ -48,7 +48,7 @@ def siblings(node: Node, conversation: ExportedConversation) -> str:
     beside = conversation.children[node.parent_id if node.parent_id in conversation.by_id else None]
     if len(beside) < 2:
         return ""
-    place = beside.index(node) + 1
+    place = conversation.places[node.id]
 
     def button(by: int, sign: str, name: str) -> str:
         off = " disabled" if not 1 <= place + by <= len(beside) else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import MutableMapping, Sequence
 from functools import cache
 from html import escape
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from bough.exporters.headings import displayable
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 
 MAX_HIGHLIGHTED = 100_000
 """Characters of code that are highlighted at most."""
+LONGEST = 1.0
+"""Seconds that highlighting a block may take. Some lexers need time with the square of their text."""
+_slow: set[str] = set()
+"""Languages of which a block took longer: the others of a page stay plain, so that a page ends."""
 LINKS = ("http://", "https://", "mailto:")
 
 
@@ -69,7 +74,7 @@ def _cell(self: Any, tokens: Sequence[Any], at: int, options: Any, env: MutableM
 
 
 def _highlighted(text: str, language: str) -> str:
-    if not language or len(text) > MAX_HIGHLIGHTED:
+    if not language or len(text) > MAX_HIGHLIGHTED or language in _slow:
         return escape(text)
     from pygments import format
     from pygments.formatters import HtmlFormatter
@@ -80,7 +85,12 @@ def _highlighted(text: str, language: str) -> str:
         lexer = get_lexer_by_name(language, stripnl=False)
     except ClassNotFound:
         return escape(text)
-    tokens = list(lexer.get_tokens(f"{text}\n"))  # some lexers drop a last line without a newline
+    tokens, ends_at = [], monotonic() + LONGEST
+    for token in lexer.get_tokens(f"{text}\n"):  # some lexers drop a last line without a newline
+        tokens.append(token)
+        if monotonic() > ends_at:
+            _slow.add(language)
+            return escape(text)
     # A lexer that changes the text is not used.
     if "".join(words for _, words in tokens).splitlines() != text.splitlines():
         return escape(text)
