@@ -34,6 +34,12 @@ _MODULES = {
     "vibe": "vibe",
     "cline": "cline",
     "aider": "aider",
+    "cursor": "cursor",
+    "copilot": "copilot",
+    "open-webui": "open_webui",
+    "librechat": "librechat",
+    "atif": "atif",
+    "swe-agent": "swe_agent",
     "chats": "chats",
 }
 """Each module has an `IMPORTER`. The first that recognises a path reads it, so the most specific come first."""

@@ -59,6 +59,17 @@ class Tables:
             for row in self._connection.execute(statement, [_parameter(where[column]) for column in conditions]):
                 yield {name: _plain(value, name in blobs) for name, value in zip(columns, row, strict=True)}
 
+    def beginning(self, table: str, columns: Sequence[str], key: str, prefix: str) -> Iterator[dict[str, Any]]:
+        """The rows of a table whose text key begins with a prefix, in the order of the key, by its index."""
+        if key not in self.columns(table):
+            return
+        name = quote(key)
+        selected = ", ".join(self._value(column) for column in columns)
+        statement = f"SELECT {selected} FROM {quote(table)} WHERE {name} >= ? AND {name} < ? ORDER BY {name}"
+        with translated_errors(self._path):
+            for row in self._connection.execute(statement, (prefix, prefix[:-1] + chr(ord(prefix[-1]) + 1))):
+                yield {column: _plain(value, False) for column, value in zip(columns, row, strict=True)}
+
     def _value(self, column: str) -> str:
         # As bytes: the driver would refuse the whole row for text that is not UTF-8.
         name = quote(column)
