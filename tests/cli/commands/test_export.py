@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -152,3 +154,24 @@ def test_a_prepared_link_beside_the_output_is_not_followed(kept: Shell, ids: dic
     assert kept("export", ids["oaks"], "-o", str(tmp_path / "out.md")).status == 0
     assert treasure.read_text() == "mine"
     assert (tmp_path / "out.md.part").is_symlink()
+
+
+def test_everything_is_written_as_tables(kept: Shell, tmp_path: Path) -> None:
+    assert kept("export", "--all", "-o", "all.sqlite").err == "Wrote all.sqlite\n"
+    with closing(sqlite3.connect(tmp_path / "all.sqlite")) as connection:
+        (count,) = connection.execute("SELECT count(*) FROM messages").fetchone()
+    with bough.connect(kept.db) as store:
+        assert count == store.size().messages
+    assert kept("export", "--all", "-o", "all.sqlite").status == 5
+    assert kept("export", "--all", "-o", "all.sqlite", "--force").status == 0
+    assert kept("export", "--all", "tables/", "-f", "parquet").status == 0
+    assert sorted(path.name for path in (tmp_path / "tables").iterdir()) == [
+        "messages.parquet", "replies.parquet", "sessions.parquet", "turns.parquet",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", [["cli:garden", "-o", "a.sqlite"], ["--all", "-f", "parquet"]])
+def test_tables_are_of_the_whole_store_and_need_a_place(kept: Shell, words: list[str]) -> None:
+    done = kept("export", *words)
+    assert done.status == 2
+    assert "--all -o talks" in done.err

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
@@ -41,8 +42,18 @@ INDEXES = {
 ARCHIVE = "everything.jsonl"
 """The file name of the whole store in a directory."""
 WIRE = tuple(name for name in formats.names() if name != "bough.jsonl")
-FORMATS = (JSONL, *exporters.names(), *WIRE)
-ENDINGS = {"jsonl": JSONL, "md": "md", "markdown": "md", "html": "html", "htm": "html"}
+TABLES = ("sqlite", "parquet")
+"""The formats of the whole store as tables."""
+FORMATS = (JSONL, *TABLES, *exporters.names(), *WIRE)
+ENDINGS = {
+    "jsonl": JSONL,
+    "sqlite": "sqlite",
+    "parquet": "parquet",
+    "md": "md",
+    "markdown": "md",
+    "html": "html",
+    "htm": "html",
+}
 """The format of a file by its ending."""
 
 
@@ -51,7 +62,7 @@ ENDINGS = {"jsonl": JSONL, "md": "md", "markdown": "md", "html": "html", "htm": 
     epilog=examples(
         "bough export a1b2c3 -f md > talk.md", "bough export cli:default -f html -o talk.html",
         "bough export a1b2c3 -f anthropic", "bough export --all > everything.jsonl", "bough export --all backup/ -f md",
-        "bough export a1b2c3 d4e5f6 -f md -o talks/",
+        "bough export a1b2c3 d4e5f6 -f md -o talks/", "bough export --all -o talks.sqlite",
     ),
 )  # fmt: skip
 @click.argument("names", metavar="ID... | --all [DIRECTORY]", nargs=-1, type=MESSAGE_OR_SESSION)
@@ -78,7 +89,8 @@ def command(
     """Write conversations: as jsonl, which is lossless; as md, html or atif; or as a provider's messages.
 
     ID is a message or a session. md, html and atif contain every branch of the tree, other formats the dialog up to ID;
-    --path and --branches override this.
+    --path and --branches override this. sqlite and parquet are tables of the whole store, for analysts: one file, or a
+    directory with a file for each table.
     """
     output = None if output == "-" else output
     if everything:
@@ -87,6 +99,9 @@ def command(
         raise Invalid("Name the conversations to export, or use --all.")
     format_ = format_ or format_of(output)
     with locator.existing() as store:
+        if format_ in TABLES:
+            write_tables(store, format_, everything, output, force)
+            return
         ids = [message_id(store, name) for name in names]
         if format_ == JSONL:
             write_jsonl(store, ids, output, force, bool(branches))
@@ -148,6 +163,32 @@ def write_jsonl(store: Store, ids: list[str], output: str | None, force: bool, b
         os.makedirs(output, exist_ok=True)
         output = os.path.join(output, ARCHIVE)
     write_output(output, force, jsonl.everything(store))
+
+
+def write_tables(store: Store, format_: str, everything: bool, output: str | None, force: bool) -> None:
+    """Write the whole store as tables. Raises `Invalid` for a part of it, and without a place to write to."""
+    from bough.exporters import tables
+
+    if not everything or output is None:
+        raise Invalid(f"{format_} is for the whole store, in a file or a directory: --all -o {example_of(format_)}.")
+    if format_ == "sqlite":
+        target = os.path.join(output, "everything.sqlite") if is_directory(output) else output
+        writers = {target: lambda draft: tables.write_sqlite(store, draft)}
+    else:
+        writers = {
+            os.path.join(output, f"{table}.parquet"): partial(tables.write_parquet, store, table)
+            for table in tables.COLUMNS
+        }
+    for target in writers:
+        check_absent(os.path.realpath(target), force)
+    for target, write in writers.items():
+        os.makedirs(os.path.dirname(os.path.realpath(target)), exist_ok=True)
+        write_draft(os.path.realpath(target), write)
+        note(f"Wrote {target}")
+
+
+def example_of(format_: str) -> str:
+    return "talks.sqlite" if format_ == "sqlite" else f"talks{os.sep}"
 
 
 def conversation_text(store: Store, id: str, format_: str, branches: bool | None, strict: bool) -> Iterator[str]:
@@ -219,13 +260,25 @@ def write_output(output: str | None, force: bool, pieces: Iterator[str]) -> None
 
 
 def write_file(target: str, force: bool, pieces: Iterator[str]) -> None:
+    def write(draft: str) -> None:
+        with open(draft, "x", encoding="utf-8", newline="\n") as file:
+            file.writelines(pieces)
+
+    check_absent(target, force)
+    write_draft(target, write)
+
+
+def check_absent(target: str, force: bool) -> None:
     if os.path.exists(target) and not force:
         raise Refused(f"{target!r} exists and was not changed. --force replaces it.")
+
+
+def write_draft(target: str, write: Callable[[str], None]) -> None:
+    """Write to a draft beside a file, which appears when it is complete."""
     # A name that nobody can have prepared: not as a link to another file, and not as a file that would be lost.
     draft = f"{target}.{os.urandom(4).hex()}.part"
     try:
-        with open(draft, "x", encoding="utf-8", newline="\n") as file:
-            file.writelines(pieces)
+        write(draft)
         os.replace(draft, target)
     finally:
         with suppress(FileNotFoundError):  # it exists only after a failure

@@ -17,7 +17,7 @@ from bough.cli.output.table import table
 from bough.cli.output.text import sanitize
 from bough.db import Row
 from bough.errors import Invalid, NotFound
-from bough.model import Block, Message, Text, Thinking, ToolCall, ToolResult
+from bough.exporters.tables import block_text, message_text
 from bough.store import Store
 
 TABLE_ROWS = 100
@@ -119,26 +119,3 @@ def text_function(store: Store) -> Callable[..., str | None]:
         return None if text is None else text.encode("utf-8", "replace").decode()
 
     return bough_text
-
-
-def message_text(message: Message) -> str | None:
-    """The text blocks of a message and of the results in it, as in the column `text` of `bough_messages`."""
-    texts = [text for block in message.blocks if isinstance(block, (Text, ToolResult)) for text in texts_of(block)]
-    return "\n".join(texts) if texts else None
-
-
-def block_text(message: Message, position: int) -> str | None:
-    """The text, the arguments or the result of one block."""
-    texts = [text for block in message.blocks[position : position + 1] for text in texts_of(block)]
-    return "\n".join(texts) if texts and position >= 0 else None
-
-
-def texts_of(block: Block) -> list[str]:
-    match block:
-        case Text() | Thinking():
-            return [block.text]
-        case ToolCall():
-            return [block.arguments]
-        case ToolResult():
-            return [part.text for part in block.content if isinstance(part, Text)]
-    return []
