@@ -5,6 +5,11 @@ The same assertions are made on a small pair of stores in every run, and on a la
 
 from __future__ import annotations
 
+import gc
+import os
+import subprocess
+import sys
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -84,7 +89,7 @@ def test_the_work_of_a_verb_does_not_depend_on_the_size_of_the_store(pair: tuple
     small, large = (work_of(store, FLAT[verb]) for store in pair)
     assert large.statements <= small.statements * 1.1 + 2
     assert large.steps <= small.steps * 1.25 + 100
-    assert large.pages <= small.pages * 1.6 + 30  # a tree of pages gets deeper
+    assert large.pages <= small.pages * 2 + 50  # the trees of pages get deeper
 
 
 LINEAR: dict[str, Callable[[Store], Any]] = {
@@ -95,6 +100,63 @@ LINEAR: dict[str, Callable[[Store], Any]] = {
     "trash": lambda store: store.trash(),
     "purge": lambda store: store.purge(),
 }
+
+
+STREAMED: dict[str, Callable[[Store], Any]] = {
+    "all trees": lambda store: sum(1 for _ in store.list_trees()),
+    "idle sessions": lambda store: sum(1 for _ in store.idle_sessions(0)),
+    "messages": lambda store: sum(1 for _ in store.list_messages()),
+    "turns": lambda store: sum(1 for _ in store.list_turns()),
+    "verify": lambda store: store.verify(),
+}
+
+
+@pytest.mark.parametrize("verb", STREAMED)
+def test_what_is_streamed_takes_no_more_memory_in_a_large_store(pair: tuple[Store, Store], verb: str) -> None:
+    small, large = (peak_of(store, STREAMED[verb]) for store in pair)
+    a_page = 3_000_000  # at most; the small store may be less
+    assert large <= max(small * 1.5, a_page) + 300 * len(pair[1].sessions())  # a few numbers of each tree
+
+
+def peak_of(store: Store, verb: Callable[[Store], object]) -> int:
+    """The most memory, in bytes, that Python holds for a verb."""
+    verb(store)  # what is loaded once
+    gc.collect()
+    tracemalloc.start()
+    try:
+        verb(store)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(
+    "command",
+    ["tree --all", "tree --all --json", "conversations ls --all --flat", "clean --dry-run --older-than 1s", "db verify",
+     "stats"],
+)  # fmt: skip
+def test_a_command_on_a_million_messages_takes_no_more_than_150_megabytes(big: Path, command: str) -> None:
+    bough_ = [sys.executable, "-c", MEASURED, *command.split()]
+    done = subprocess.run(bough_, env=os.environ | {"BOUGH_DB": str(big)}, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True, check=True)  # fmt: skip
+    assert int(done.stderr.splitlines()[-1]) <= 150 * 1024
+
+
+MEASURED = """
+import atexit, resource, sys
+atexit.register(lambda: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr))
+from bough.__main__ import main
+sys.exit(main())
+"""
+
+
+@pytest.fixture(scope="module")
+def big(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """100,000 sessions with 1,000,000 messages."""
+    path = tmp_path_factory.mktemp("big") / "store.db"
+    grown(path, 100_000).close()
+    return path
 
 
 def test_upkeep_is_linear_and_its_transactions_are_bounded(tmp_path: Path, sizes: tuple[int, int]) -> None:

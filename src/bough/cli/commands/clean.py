@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice
-from typing import Any
+from itertools import islice
+from typing import Any, Generic, TypeVar
 
 import click
 
@@ -19,6 +19,8 @@ from bough.model import Headline, SessionInfo
 from bough.model.times import iso, parse_duration
 from bough.model.tree import Tree
 from bough.store import Store
+
+T = TypeVar("T")
 
 
 @click.command(
@@ -67,49 +69,72 @@ def trash_idle(
     if dry_run and as_json:
         print_json_items(rows_json(idle, stray))
         return
-    count = len(stray) + (sum(1 for _ in idle) if as_json else print_counted(store, idle, stray))
+    count = print_counted(store, idle, stray, as_json)
     found = pluralize(count, "conversation")
     if dry_run or not count:
         would = f"{found} would be moved to the trash. Nothing was changed."
         report([], [], as_json, would if count else f"No conversation has been unused for {age}.")
         return
     confirm(f"Move {found} to the trash?", yes)
-    stray = stray_trees(store, seconds, channel)  # read again: they may have changed during the confirmation
-    store.delete_messages([tree.node.id for tree in stray], recursive=True)
+    found_stray = list(stray_trees(store, seconds, channel))  # read again: they may have changed since
+    store.delete_messages([tree.node.id for tree in found_stray], recursive=True)
     removed = store.clean(seconds, dry_run=False, channel=channel)
-    moved = f"{pluralize(len(removed) + len(stray), 'conversation')} moved to the trash."
-    report(removed, stray, as_json, f"{moved} To restore one: bough restore NAME")
+    moved = f"{pluralize(len(removed) + len(found_stray), 'conversation')} moved to the trash."
+    report(removed, found_stray, as_json, f"{moved} To restore one: bough restore NAME")
 
 
-def print_counted(store: Store, idle: Iterable[SessionInfo], stray: list[Tree[Headline]]) -> int:
-    """Print what would be removed, if there is anything; how many sessions."""
-    left, count = iter(idle), 0
-
-    def counted() -> Iterator[SessionInfo]:
-        nonlocal count
-        for info in chain(first, left):
-            count += 1
-            yield info
-
-    first = list(islice(left, 1))
-    if first or stray:
-        print_lines(session_table(store, counted(), stray))
-    return count + sum(1 for _ in left)  # the reader of a pager may have seen enough
+def print_counted(store: Store, idle: Iterable[SessionInfo], stray: Iterable[Tree[Headline]], silent: bool) -> int:
+    """Print what would be removed, if there is anything, while it is found, unless `silent`; how many it is."""
+    sessions, trees = CountedItems(idle), CountedItems(stray)
+    if not silent and (sessions or trees):
+        print_lines(session_table(store, sessions, trees))
+    return sessions.rest() + trees.rest()  # who reads a pager may have seen enough
 
 
-def stray_trees(store: Store, seconds: float, channel: str | None) -> list[Tree[Headline]]:
+class CountedItems(Generic[T]):
+    """Items that are counted while they are read, and are true if there are any."""
+
+    def __init__(self, items: Iterable[T]) -> None:
+        self._items = iter(items)
+        self._first: list[T] = []
+        self.count = 0
+
+    def __bool__(self) -> bool:
+        self._first = self._first or list(islice(self._items, 1))
+        return bool(self._first)
+
+    def __iter__(self) -> Iterator[T]:
+        while self._first:
+            self.count += 1
+            yield self._first.pop()
+        for item in self._items:
+            self.count += 1
+            yield item
+
+    def rest(self) -> int:
+        """The number of all items, read to the end."""
+        for _ in self:
+            pass
+        return self.count
+
+
+def stray_trees(store: Store, seconds: float, channel: str | None) -> Iterator[Tree[Headline]]:
     """The trees without a session, and the branches that nothing reaches, of at least `seconds` of age.
 
     They have no channel.
     """
     if channel is not None:
-        return []
+        return
     limit = store.clock() - int(seconds * 1_000_000)
     pinned = {pin.message_id for pin in store.pins()}
-    old = (tree for tree in store.list_trees() if tree.newest.created_at < limit)
-    stray = [tree for tree in old if not is_kept(store, tree, pinned)]
-    branches = stray_branches(store, {below.node.id for tree in stray for _, below in tree.walk()})
-    return stray + [tree for tree in branches if tree.newest.created_at < limit]
+    taken: set[str] = set()
+    for tree in store.list_trees():
+        if tree.newest.created_at < limit and not is_kept(store, tree, pinned):
+            taken.update(below.node.id for _, below in tree.walk())
+            yield tree
+    for tree in stray_branches(store, taken):
+        if tree.newest.created_at < limit:
+            yield tree
 
 
 def stray_branches(store: Store, taken: set[str]) -> list[Tree[Headline]]:
@@ -150,7 +175,7 @@ def report(sessions: list[SessionInfo], stray: list[Tree[Headline]], as_json: bo
     print_json_items(rows_json(sessions, stray))
 
 
-def rows_json(sessions: Iterable[SessionInfo], stray: list[Tree[Headline]]) -> Iterator[dict[str, Any]]:
+def rows_json(sessions: Iterable[SessionInfo], stray: Iterable[Tree[Headline]]) -> Iterator[dict[str, Any]]:
     for info in sessions:
         yield row_json(info.key, info.head_id, info.title, info.updated_at)
     for tree in stray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import Any
 
@@ -59,15 +59,15 @@ def command(
 
 
 def session_table(
-    store: Store, sessions: Iterable[SessionInfo], strays: Sequence[Tree[Headline]] = ()
+    store: Store, sessions: Iterable[SessionInfo], strays: Iterable[Tree[Headline]] = ()
 ) -> Iterator[str]:
     """A table of sessions, and of `strays`: trees without a session. A session without a title shows its question."""
     rows = (
         (shown.info.key, format_time(shown.info.updated_at), shown.info.head_id, shown.title or "(empty)")
         for shown in previews(store, sessions)
     )
-    newest = [tree.newest for tree in strays]
-    others = [("–", format_time(last.created_at), last.id, last.words) for last in newest]
+    newest = (tree.newest for tree in strays)
+    others = (("–", format_time(last.created_at), last.id, last.words) for last in newest)
     return table(("SESSION", "LAST USED", "AT", "TITLE OR QUESTION"), chain(rows, others))
 
 
