@@ -50,6 +50,7 @@ COMMANDS = {
     "page": ("serve:page", "Open the page with all conversations in a browser."),
     "tokens": ("tokens", "Make, list and revoke tokens for the server."),
     "mcp": ("mcp", "Serve an agent as a tool over MCP."),
+    "templates": ("templates", "List the templates of questions, or print one."),
     "models": ("models", "List the models that can be asked, with window and price."),
     "keys": ("keys", "Store the API keys of providers."),
     "local": ("local", "Install the embedded model, which needs no key and no network."),

@@ -46,6 +46,8 @@ KEYS = (
     ConfigKey("run.agents", "list",
         "The agents of `[agents.NAME]` that the model may delegate tasks to. Default: none."),
     ConfigKey("run.options", "table", "Added to every request unchanged: `temperature` and the like."),
+    ConfigKey("run.notify_after", "number", "Seconds after which the end of an answer rings the terminal's bell and "
+        "shows a notification.", 30.0),
     ConfigKey("conversation.max_age_days", "integer",
         "Age at which `conversations clean` lists a session, in days.", 30),
     ConfigKey("conversation.max_messages", "integer",
@@ -65,6 +67,14 @@ KEYS = (
     ConfigKey("agents.*.max_steps", "integer", "As `run.max_steps`."),
     ConfigKey("agents.*.timeout", "number", "As `run.timeout`."),
     ConfigKey("agents.*.options", "table", "As `run.options`."),
+    ConfigKey("templates.*.prompt", "text", "The question of `bough run -t NAME`; `$input` is what was asked, and any "
+        "other `$name` a variable."),
+    ConfigKey("templates.*.system", "text", "Its system prompt, with variables too."),
+    ConfigKey("templates.*.model", "text", "As `run.model`."),
+    ConfigKey("templates.*.agent", "text", "As `run.agent`."),
+    ConfigKey("templates.*.schema", "text", "As `--schema`."),
+    ConfigKey("templates.*.options", "table", "As `run.options`."),
+    ConfigKey("templates.*.defaults", "table", "Values of variables that no `-p` gives."),
     ConfigKey("providers.*.type", "text", "Its API.", choices=("openai", "openai.responses", "anthropic")),
     ConfigKey("providers.*.base_url", "text", "Its address, including the version: `https://host/v1`."),
     ConfigKey("providers.*.api_key", "text", "Its API key. Prefer `api_key_env`.", secret=True),

@@ -8,6 +8,7 @@ from threading import RLock
 from typing import TYPE_CHECKING
 
 from bough.agent import Agent, Bound, ToolSource, delegate
+from bough.model.values import replace
 from bough.runtime.settings import AgentOptions, AgentSettings, agent_settings, build_agent, choose_name, store_options
 
 if TYPE_CHECKING:
@@ -22,8 +23,19 @@ if TYPE_CHECKING:
 class Runtime:
     """Builds agents and owns what they use. Use it in a `with` block: leaving it stops the MCP servers."""
 
-    def __init__(self, config: Config, environment: Callable[[], dict[str, str]] = dict) -> None:
-        """`environment` is called for the variables that every MCP server gets beside its own."""
+    def __init__(
+        self,
+        config: Config,
+        environment: Callable[[], dict[str, str]] = dict,
+        servers: Sequence[str] | None = None,
+        tools: Sequence[Bound] = (),
+    ) -> None:
+        """`environment` is called for the variables that every MCP server gets beside its own.
+
+        `servers` are the MCP servers and tools that every agent has instead of its own; `tools` are added to them.
+        """
+        self._only = None if servers is None else list(servers)
+        self._added = list(tools)
         self._config = config
         self._environment = environment
         self._run = self._config.table("run")
@@ -58,16 +70,18 @@ class Runtime:
         """The settings of an agent, read once. Raises `ConfigError` for one that is not configured."""
         with self._lock:
             if name not in self._settings:
-                self._settings[name] = agent_settings(self._config, self._run, name)
+                found = agent_settings(self._config, self._run, name)
+                only = {} if self._only is None else {"tools": self._only}
+                self._settings[name] = replace(found, values={**found.values, **only})
             return self._settings[name]
 
     def store_options(self, session: Session, options: AgentOptions) -> None:
         """Store the flags in the session, so that they apply when it is continued."""
         store_options(session, options, self.settings(options.agent))
 
-    def tools(self, settings: AgentSettings) -> list[ToolSource]:
+    def tools(self, settings: AgentSettings) -> list[Bound | ToolSource]:
         """The tools of an agent, listed when they are needed."""
-        return [ServerTools(self, settings.name), DelegateTools(self, settings.delegates)]
+        return [*self._added, ServerTools(self, settings.name), DelegateTools(self, settings.delegates)]
 
     def server_tools(self, name: str | None) -> list[Bound]:
         """The tools of MCP servers that an agent may use."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bough.errors import ProviderError
+from bough.model import Json
 from bough.model.values import value
+from bough.providers.request_options import effort, merged, nested, structured_output
 
 if TYPE_CHECKING:
     from bough.agent import Agent, Bound, ToolSource
@@ -26,6 +28,10 @@ class AgentOptions:
     system: str | None = None
     max_tokens: int | None = None
     timeout: float | None = None
+    options: Mapping[str, Json] = {}  # never changed
+    """Fields of every request; dotted names reach into objects. `max_tokens` and `reasoning_effort` fit every API."""
+    schema: dict[str, Json] | None = None
+    """The JSON Schema of the answer."""
 
 
 @value
@@ -61,20 +67,30 @@ def build_agent(
     from bough.agent import Agent, Compaction, Limits
 
     values, conversation = settings.values, config.table("conversation")
+    provider = find_provider(config, choose_model(config, settings, options, session), session)
+    fields = request_fields(provider.format, options)
     return Agent(
-        find_provider(config, choose_model(config, settings, options, session), session),
+        provider,
         settings.name or "agent",
         values.get("description", ""),
         instructions=choose_system(settings, options, session),
         tools=tools,
         limits=Limits(steps=values.get("max_steps"), seconds=options.timeout or values.get("timeout")),
         budget=values.get("budget"),
-        max_tokens=options.max_tokens or values.get("max_tokens"),
-        options=values.get("options"),
+        max_tokens=options.max_tokens or fields.pop("max_tokens", None) or values.get("max_tokens"),
+        options=merged(values.get("options") or {}, fields) or None,
         compaction=Compaction(
             conversation.get("compact_at"), conversation.get("max_messages"), conversation.get("keep_turns")
         ),
     )
+
+
+def request_fields(format: str, options: AgentOptions) -> dict[str, Json]:
+    """The fields of a request that the flags ask for, as the API of this format names them. Raises `ProviderError`."""
+    fields: dict[str, Json] = {}
+    for name, given in options.options.items():
+        fields = merged(fields, effort(format, given) if name == "reasoning_effort" else nested(name, given))
+    return fields if options.schema is None else merged(fields, structured_output(format, options.schema))
 
 
 def find_provider(config: Config, model: str, session: SessionInfo | None) -> Provider:

@@ -11,7 +11,8 @@ import click
 
 from bough.cli.ask.choose import Target, read_continue
 from bough.cli.options import MESSAGE, MESSAGE_OR_SESSION, SESSION, locator_of, store_options
-from bough.errors import BoughError
+from bough.errors import BoughError, Invalid
+from bough.model import Json
 from bough.model.values import value
 from bough.runtime.settings import AgentOptions
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 class Flags:
     """Values of the flags."""
 
-    model: str | None
+    models: tuple[str, ...]
     agent: str | None
     system: str | None
     continued: str | None
@@ -33,11 +34,21 @@ class Flags:
     incognito: bool
     max_tokens: int | None
     timeout: float | None
+    fields: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
 
     @property
     def options(self) -> AgentOptions:
-        """The flags that choose the agent."""
-        return AgentOptions(self.model, self.agent, self.system, self.max_tokens, self.timeout)
+        """The flags that choose the agent. Raises `Invalid` for a field without a value."""
+        model = self.models[0] if self.models else None
+        return AgentOptions(
+            model, self.agent, self.system, self.max_tokens, self.timeout, parse_fields_of_request(self.fields)
+        )
+
+    @property
+    def tool_names(self) -> list[str]:
+        """The tools of `--tools`, which may be separated by commas."""
+        return [name.strip() for given in self.tools for name in given.split(",") if name.strip()]
 
     @property
     def is_continuing(self) -> bool:
@@ -58,8 +69,34 @@ class Flags:
         return Target(last, after, self.resume or None, self.new, self.session), words
 
 
-NO_FLAGS = Flags(None, None, None, None, None, False, None, False, None, None)
+NO_FLAGS = Flags((), None, None, None, None, False, None, False, None, None)
 """No flag was given."""
+
+
+def parse_fields_of_request(given: Sequence[str]) -> dict[str, Json]:
+    """The fields of `-o NAME=VALUE`; a value is JSON, or else text. Raises `Invalid`."""
+    import json
+
+    found: dict[str, Json] = {}
+    for one in given:
+        name, sign, text = one.partition("=")
+        if not sign or not name.strip():
+            raise Invalid(f"-o {one!r} has no value; write -o temperature=0.2. Nothing was asked.")
+        try:
+            found[name.strip()] = json.loads(text)
+        except ValueError:
+            found[name.strip()] = text
+    tokens = found.get("max_tokens")
+    if tokens is not None and (not isinstance(tokens, int) or tokens < 1):
+        raise Invalid(f"-o max_tokens={tokens!r} is not a whole number of at least 1. Nothing was asked.")
+    return found
+
+
+def tool_sources(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """MCP servers for shell completion, which cannot show an error."""
+    with suppress(BoughError):
+        return [name for name in locator_of(ctx).settings().names("mcp") if name.startswith(incomplete)]
+    return []
 
 
 def agents(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
@@ -83,8 +120,16 @@ def models(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]
 
 OPTIONS: tuple[Callable[[Callable[..., Any]], Callable[..., Any]], ...] = (
     click.option(
-        "-m", "--model", metavar="NAME", shell_complete=models,
-        help="Model: openai:…, anthropic:…, PROVIDER:…, local.",
+        "-m", "--model", "models", metavar="NAME", multiple=True, shell_complete=models,
+        help="Model: openai:…, anthropic:…, PROVIDER:…, local. `run` asks several at the same time.",
+    ),
+    click.option(
+        "-o", "--option", "fields", metavar="NAME=VALUE", multiple=True,
+        help="Field of the request: temperature=0.2, reasoning_effort=high, any other; repeatable.",
+    ),
+    click.option(
+        "--tools", metavar="NAME", multiple=True, shell_complete=tool_sources,
+        help="Tools instead of the configured ones: an MCP server, SERVER.TOOL, module:function, file.py, none.",
     ),
     click.option("-a", "--agent", metavar="NAME", shell_complete=agents, help="Agent of the configuration."),
     click.option("-s", "--system", metavar="TEXT", help="System prompt, for this conversation from now on."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bough.runtime.agents import Runtime
@@ -11,9 +12,19 @@ if TYPE_CHECKING:
     from bough.cli.locate import Locator
 
 
-def agents_of(locator: Locator) -> Runtime:
-    """The agents of the configuration that a command uses. Raises `ConfigError`."""
-    return Runtime(locator.settings(), lambda: server_environment(locator))
+def agents_of(locator: Locator, tools: Sequence[str] = ()) -> Runtime:
+    """The agents of the configuration that a command uses, with the tools that `--tools` names instead of their own.
+
+    Raises `ConfigError`, and `NotFound` for a tool that does not exist.
+    """
+    from bough.cli.ask.tools import NONE, function_tools, is_function
+
+    config = locator.settings()
+    servers = [name for name in tools if not is_function(name) and name != NONE]
+    for name in servers:
+        config.table("mcp", name.partition(".")[0])  # an unknown server is an error, and not no tools
+    only = servers if tools else None
+    return Runtime(config, lambda: server_environment(locator), only, function_tools(tools))
 
 
 def server_environment(locator: Locator) -> dict[str, str]:

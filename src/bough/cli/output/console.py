@@ -72,6 +72,11 @@ def styled(text: str, style: str) -> str:
     return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if text and has_colour() else text
 
 
+def without_escapes(line: str) -> str:
+    """A line without the escape sequences of styles and links."""
+    return re.sub(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b]*\x1b\\", "", line)
+
+
 def columns() -> int:
     """The maximum width of a line."""
     if (pane := _PANE.get()) is not None:

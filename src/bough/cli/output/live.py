@@ -23,13 +23,15 @@ DIM, RESET, CLEAR_LINE = "\x1b[2m", "\x1b[0m", "\r\x1b[K"
 class RunPrinter:
     """Prints the events of a run. An output stream that fails is dropped, and the run continues."""
 
-    def __init__(self, *, raw: bool = False, silent: bool = False, kept: bool = True) -> None:
+    def __init__(self, *, raw: bool = False, silent: bool = False, kept: bool = True, holds: bool = False) -> None:
         self.turn: str | None = None
         """The id of the turn, once it has started."""
         self.kept = kept
         """Whether the turn is stored."""
         self._failed: dict[TextIO, OSError] = {}
         self._silent = silent
+        self._holds = holds
+        """Whether the text of the reply is not written."""
         self._markdown = None if raw or silent or not console.has_colour() else MarkdownRenderer(console.columns())
         self._kind: PieceKind | None = None
         self._last_text = "\n"
@@ -92,6 +94,8 @@ class RunPrinter:
             self._waiting = False
 
     def _piece(self, piece: Piece) -> None:
+        if self._holds and piece.kind == "text":
+            return
         if self._silent or piece.kind in ("call", "arguments") or (piece.kind == "thinking" and not is_watched()):
             return
         if piece.kind != self._kind:

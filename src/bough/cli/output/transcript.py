@@ -69,7 +69,7 @@ def block_lines(block: Block, folding: Folding, tools: Mapping[str, str]) -> Ite
     """The lines of one block. `tools` maps the ids of tool calls to tool names."""
     match block:
         case Text():
-            yield from _text(block.text)
+            yield from text_lines(block.text)
         case Thinking():
             yield from _thinking(block.text, folding.thinking)
         case ToolCall():
@@ -86,7 +86,7 @@ def _arguments(arguments: str, folding: Folding) -> str:
     return sanitize(arguments) if folding.tools else truncate(one_line(arguments), ARGUMENTS_WIDTH)
 
 
-def _text(text: str) -> list[str]:
+def text_lines(text: str) -> list[str]:
     """Text, with its Markdown rendered if stdout has colours."""
     if not has_colour():
         return sanitize(text).split("\n")

@@ -11,6 +11,7 @@ from bough.cli.ask.flags import Flags, flags
 from bough.cli.browser import can_browse
 from bough.cli.locate import Locator, working_directory
 from bough.cli.options import examples
+from bough.errors import Invalid
 
 if TYPE_CHECKING:
     from bough.cli.browser import Picked
@@ -90,6 +91,9 @@ def run_loop(
     from bough.cli.commands.chat.input import reader
     from bough.cli.commands.chat.loop import ChatLoop
 
-    with agents_of(locator) as runtime, ChatLoop(store, runtime, locator.settings(), session, flags) as loop:
+    if len(flags.models) > 1:
+        raise Invalid("A chat has one model: use -m once, and /regen -m MODEL for another answer.")
+    config = locator.settings()
+    with agents_of(locator, flags.tool_names) as runtime, ChatLoop(store, runtime, config, session, flags) as loop:
         loop.files = list(files)
         return loop.run(reader(loop), first, picked)
