@@ -16,7 +16,7 @@ import pytest
 
 from bough import Media, Session, Text, ToolResult, tool_call
 from bough.agent import Agent, Limits, Stop, run
-from bough.agent.mcp import Server, Servers
+from bough.agent.mcp import Server, Servers, results
 from bough.errors import ToolError
 from bough.model.values import replace
 from tests.agent.fake_provider import FakeProvider, FakeReply
@@ -289,3 +289,11 @@ def test_the_error_for_an_unreachable_http_server_names_it() -> None:
         nowhere = f"http://127.0.0.1:{taken.getsockname()[1]}/mcp"
         with pytest.raises(ToolError, match="'forest' cannot be used"), Servers([Server("forest", url=nowhere)]):
             pass
+
+
+def test_a_huge_result_is_dropped_with_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    from mcp.types import CallToolResult, TextContent
+
+    monkeypatch.setattr(results, "LARGEST", 1000)
+    with pytest.raises(ToolError, match="and 1,000 is the most; it was dropped"):
+        results.decode_result(CallToolResult(content=[TextContent(type="text", text="x" * 1000)]))

@@ -51,3 +51,8 @@ def test_a_block_that_is_slow_to_highlight_is_shown_plain_and_so_are_others_of_i
     read = Endless.read
     assert prose.code("1 < 2", "slow") == shown
     assert Endless.read == read
+
+
+def test_a_very_long_line_is_shown_plain() -> None:
+    """Of this one a lexer would not be done after a minute, in a single pattern."""
+    assert prose.code("(" * 30_000, "html+ng2") == f'<pre class="code" dir="ltr"><code>{"(" * 30_000}</code></pre>'

@@ -76,13 +76,13 @@ def test_a_statement_gets_the_condition_of_a_namespace(said: str, meant: str) ->
 @pytest.mark.parametrize("name", sorted(set(STATEMENTS) - {"settings"}))
 def test_the_planner_reads_and_writes_one_namespace_only(admin: psycopg.Connection[Any], name: str) -> None:
     """Asked of the planner itself: whatever it touches of a table of ours, it touches for `namespace = $1`."""
-    if admin.info.server_version < 160_000:
-        pytest.skip("this server cannot plan a statement without its parameters")
     assert trespasses(admin, STATEMENTS[name]) == []
 
 
 def trespasses(admin: psycopg.Connection[Any], statement: str) -> list[str]:
     """The accesses of a statement outside its namespace, by its plan."""
+    if admin.info.server_version < 160_000:
+        pytest.skip("not tested: this server cannot plan a statement without its parameters")
     plan = admin.execute(f"EXPLAIN (GENERIC_PLAN, VERBOSE, FORMAT JSON) {statement}".encode()).fetchone()
     assert plan is not None
     touched = [node for node in nodes(plan[0][0]["Plan"]) if node.get("Schema") == "bough"]

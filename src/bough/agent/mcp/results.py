@@ -6,18 +6,24 @@ import json
 from typing import TYPE_CHECKING
 
 from bough.agent.tools import Content, Result
+from bough.errors import ToolError
 from bough.formats.media import from_base64, kind_of
 from bough.model import Json, Media, Other, Text
 
 if TYPE_CHECKING:
     from mcp.types import CallToolResult
 
+LARGEST = 64 * 2**20
+"""Characters of a result as JSON. A model reads a few hundred thousand."""
 PROTOCOL = "io.modelcontextprotocol/"
 """Prefix of `_meta` keys that concern the connection, not the result."""
 
 
 def decode_result(result: CallToolResult) -> Result:
-    """Decode the result of a call. Data that is not content is kept in `extra`."""
+    """Decode the result of a call. Data that is not content is kept in `extra`. Raises `ToolError` for a huge one."""
+    size = len(result.model_dump_json(by_alias=True, exclude_none=True))
+    if size > LARGEST:
+        raise ToolError(f"The result has {size:,} characters, and {LARGEST:,} is the most; it was dropped.")
     fields = result.model_dump(mode="json", by_alias=True, exclude_none=True)
     content = tuple(decode_block(item) for item in fields.get("content", ()))
     structured = fields.get("structuredContent")

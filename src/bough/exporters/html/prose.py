@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 MAX_HIGHLIGHTED = 100_000
 """Characters of code that are highlighted at most."""
+LONGEST_LINE = 2_000
+"""Characters of a line of such code. One pattern that takes long cannot be interrupted, and it rarely passes a line."""
 LONGEST = 1.0
 """Seconds that highlighting a block may take. Some lexers need time with the square of their text."""
 _slow: set[str] = set()
@@ -74,7 +76,9 @@ def _cell(self: Any, tokens: Sequence[Any], at: int, options: Any, env: MutableM
 
 
 def _highlighted(text: str, language: str) -> str:
-    if not language or len(text) > MAX_HIGHLIGHTED or language in _slow:
+    if not language or language in _slow or len(text) > MAX_HIGHLIGHTED:
+        return escape(text)
+    if max(map(len, text.splitlines()), default=0) > LONGEST_LINE:
         return escape(text)
     from pygments import format
     from pygments.formatters import HtmlFormatter
