@@ -30,7 +30,7 @@ LAYERS = [
     {"engines"},
     {"aio"},
     {"exporters", "importers", "providers"},
-    {"agent"},
+    {"agent", "adapters"},
     {"runtime"},
     {"channels", "server"},
     {"__main__", "cli"},

@@ -379,6 +379,7 @@ class Session:
         at: str | Unset | None = UNSET,
         documents: Mapping[str, Json | bytes] | Callable[[list[str]], Mapping[str, Json | bytes]] | None = None,
         revisions: Mapping[str, int] | None = None,
+        external: Sequence[tuple[str, str] | None] = (),
         wait: float = WAIT,
     ) -> list[str]:
         """Adds messages to the end of the dialog in one transaction, whatever they end with; their ids.
@@ -388,7 +389,8 @@ class Session:
         such a turn is complete, whatever it ends with. With an idempotency key the messages are one turn of their own.
         With `at` they follow that message, or None for the beginning, instead of the head, which stays as a branch.
         `documents`, or what a function makes of the new ids, are written in the same transaction, if they are at
-        `revisions`, as in `put_documents`. The other parameters and the errors are those of `save_turn`.
+        `revisions`, as in `put_documents`. `external` has what others call each message, kind and value, as in
+        `Store.name_externally`. The other parameters and the errors are those of `save_turn`.
         """
         if not messages:
             return []
@@ -400,6 +402,8 @@ class Session:
             if documents is not None:
                 values = documents(ids) if callable(documents) else documents
                 put_documents(self.store.db, self.key, self._contents(values), revisions or {}, now)
+            if external:
+                lookup.name_messages(self.store.db, ids, external)
             return ids
 
         return self.store.write(add, wait)

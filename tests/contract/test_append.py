@@ -226,3 +226,12 @@ def test_documents_are_written_with_the_messages_that_they_are_about_or_not_at_a
     with pytest.raises(Conflict):
         session.append([user("again")], documents={"tip": "?"}, revisions={"tip": 0})
     assert texts(session) == ["q", "a"]
+
+
+def test_messages_get_external_names_in_the_same_transaction(store: Store) -> None:
+    session = store.session("s")
+    ids = session.append([user("q"), assistant("a")], external=[("tool", "one"), None])
+    assert store.find_external("tool", "one") == ids[0]
+    with pytest.raises(ValueError):
+        session.append([user("q"), assistant("a")], external=[("tool", "two")])
+    assert len(session.path()) == 2

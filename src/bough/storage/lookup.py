@@ -98,6 +98,13 @@ def external(db: Database, kind: str, value: str | None) -> ExternalTarget | Non
     return None if row is None else ExternalTarget(*row)
 
 
+def name_messages(db: Database, ids: Sequence[str], names: Sequence[tuple[str, str] | None]) -> None:
+    """Remembers what others call messages, one name or none for each. A name that is known stays as it is."""
+    found = numbers(db, ids)
+    rows = [(name[0], column(name[1]), found[id], None) for id, name in zip(ids, names, strict=True) if name]
+    db.run_many("insert_external", rows)
+
+
 def session_key(db: Database, n: int | None) -> str | None:
     """The key of a session; None if it is not stored."""
     for _, key in db.rows("session_keys", json_list([n])) if n is not None else ():

@@ -1,0 +1,112 @@
+"""Lists of messages in the state of a graph, as paths of the tree: a list is the node that it ends at.
+
+A list that only grew is its new messages; one that differs becomes a branch where it does.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+from bough.adapters.langgraph.messages import Serialised, foreign, restored
+from bough.errors import NotFound
+from bough.model import Node
+from bough.model.values import value
+from bough.session import Session
+from bough.store import Store
+
+REMEMBERED = 8
+"""Paths in memory: the last one of each of a few threads."""
+
+
+@value
+class PathStep:
+    """A node and the fingerprint of its message."""
+
+    id: str
+    fingerprint: bytes
+
+
+@value
+class Growth:
+    """How a list of messages continues what is stored."""
+
+    parent: str | None
+    """The last node that the list has in common with what is stored."""
+    common: tuple[PathStep, ...]
+    new: tuple[Serialised, ...]
+
+    def places(self, ids: Sequence[str]) -> tuple[PathStep, ...]:
+        """The whole path, once the new messages have ids."""
+        added = (PathStep(id, one.fingerprint) for id, one in zip(ids, self.new, strict=True))
+        return (*self.common, *added)
+
+
+class Dialogs:
+    """The paths of a store as lists of messages of LangChain."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: OrderedDict[str, tuple[PathStep, ...]] = OrderedDict()
+
+    def growth(self, serde: Any, tips: Sequence[str | None], messages: Sequence[Any]) -> Growth:
+        """How a list continues one of the paths that end at these nodes, some of which may be gone: the most alike."""
+        given = [Serialised(serde, message) for message in messages]
+        growths = [grown(self.places(serde, tip), given) for tip in dict.fromkeys(tips)]
+        return max(growths, key=lambda growth: len(growth.common))
+
+    def places(self, serde: Any, tip: str | None) -> tuple[PathStep, ...]:
+        if tip is None:
+            return ()
+        if tip in self._known:
+            self._known.move_to_end(tip)
+            return self._known[tip]
+        try:
+            path = self._store.path(tip)
+        except NotFound:
+            return ()
+        return self.remember(tip, tuple(PathStep(node.id, read(serde, node)[1]) for node in path))
+
+    def remember(self, tip: str, places: tuple[PathStep, ...]) -> tuple[PathStep, ...]:
+        self._known[tip] = places
+        while len(self._known) > REMEMBERED:
+            self._known.popitem(last=False)
+        return places
+
+    def messages(self, serde: Any, tip: str) -> list[Any]:
+        """The messages of the path that ends at a node. Raises `NotFound` if they were deleted."""
+        path = self._store.path(tip)
+        found = [read(serde, node) for node in path]
+        marks = (mark for _, mark in found)
+        self.remember(tip, tuple(PathStep(node.id, mark) for node, mark in zip(path, marks, strict=True)))
+        return [message for message, _ in found]
+
+
+def grown(before: tuple[PathStep, ...], given: Sequence[Serialised]) -> Growth:
+    same = 0
+    for place, one in zip(before, given, strict=False):
+        if place.fingerprint != one.fingerprint:
+            break
+        same += 1
+    return Growth(before[same - 1].id if same else None, before[:same], tuple(given[same:]))
+
+
+def read(serde: Any, node: Node) -> tuple[Any, bytes]:
+    try:
+        return restored(serde, node.message)
+    except (KeyError, TypeError):
+        message = foreign(node.message).model_copy(update={"id": node.id})
+        return message, Serialised(serde, message).fingerprint
+
+
+def can_be_a_path(value: Any) -> bool:
+    """Whether the value of a channel is a list of messages."""
+    from langchain_core.messages import BaseMessage
+
+    return type(value) is list and bool(value) and all(isinstance(item, BaseMessage) for item in value)
+
+
+def holder(session: Session, channel: str) -> Session:
+    """The session for a list of messages: that of the namespace for `messages`, else one that works for it."""
+    return session if channel == "messages" else session.delegate(f"channel-{channel}")

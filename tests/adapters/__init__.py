@@ -1,0 +1,1 @@
+"""The adapters, each with its SDK and a model that is a server on the loopback interface."""
