@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from typing import Any, ParamSpec, TypeVar
 
@@ -68,8 +69,15 @@ def json_of(document: Document) -> Json:
 async def settled(verb: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Calls a method of the store in a thread. A cancelled call has ended before the cancellation is passed on.
 
-    Otherwise the next call could overtake a write whose caller was cancelled.
+    Otherwise the next call could overtake a write whose caller was cancelled. Event loops that are not asyncio's are
+    served by anyio, which the SDKs that allow them bring along.
     """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        from anyio.to_thread import run_sync
+
+        return await run_sync(partial(verb, *args, **kwargs))
     task = asyncio.ensure_future(asyncio.to_thread(verb, *args, **kwargs))
     try:
         return await asyncio.shield(task)
@@ -82,6 +90,11 @@ async def settled(verb: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         if not task.cancelled():
             task.exception()  # retrieved: the caller learns of the cancellation instead
         raise
+
+
+async def at_once(verb: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Like `settled`, in the thread of the event loop: for a store in memory, which never waits for a disk."""
+    return verb(*args, **kwargs)
 
 
 def priced(usage: Usage, model: str | None, provider: str | None = None) -> Usage:
