@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bench import (
     append,
+    concurrency,
     contexts,
     disk,
     forks,
@@ -20,6 +21,7 @@ from bench import (
     recent,
     searching,
     startup,
+    upkeep,
     walk,
     writers,
 )
@@ -35,6 +37,8 @@ MEASUREMENTS: dict[str, Measurement] = {
     "context": contexts.measure,
     "disk": disk.measure,
     "writers": writers.measure,
+    "concurrency": concurrency.measure,
+    "upkeep": upkeep.measure,
     "postgres": postgres.measure,
     "history": importing.measure,
     "import": imports.measure,

@@ -7,6 +7,7 @@ within the same tenth of a second, so the ratio is stable where the milliseconds
 from __future__ import annotations
 
 import gc
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +38,8 @@ class Scale:
     """of each history that is imported"""
 
 
+UNUSUAL = 2.5
+"""A round does not count in which raw took so many times its lowest decile: something else used the machine."""
 QUIET_COMMIT = 0.001
 """Seconds that a raw commit takes at most while the disk is quiet (0.4 ms is usual)."""
 
@@ -68,6 +71,8 @@ class Result:
 
     @property
     def verdict(self) -> str:
+        if math.isnan(self.value):
+            return "?"
         if self.at_most is None and self.at_least is None:
             return ""
         met = (self.at_most is None or self.value <= self.at_most) and (
@@ -89,7 +94,13 @@ class Contest:
 
     @property
     def ratio(self) -> float:
-        return median(a / b for a, b in zip(self.mine, self.theirs, strict=True))
+        """The median of the rounds in which the other side took no more than is usual for it.
+
+        Not a number if those are too few: then the machine decided, and the run is rejected.
+        """
+        usual = UNUSUAL * sorted(self.theirs)[len(self.theirs) // 10]
+        kept = [a / b for a, b in zip(self.mine, self.theirs, strict=True) if b <= usual]
+        return median(kept) if 2 * len(kept) >= len(self.theirs) else math.nan
 
     def flattered(self, commits: int) -> bool:
         return median(self.theirs) / commits > QUIET_COMMIT

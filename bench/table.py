@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 from datetime import date
@@ -20,7 +21,7 @@ def head() -> str:
 
 
 def line(result: Result) -> str:
-    measured = f"{number(result.value)}{result.unit}"
+    measured = "rejected" if math.isnan(result.value) else f"{number(result.value)}{result.unit}"
     return f"| {' | '.join([result.name, measured, result.target, result.verdict, result.detail])} |"
 
 

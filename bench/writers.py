@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
@@ -29,12 +29,14 @@ class Outcome:
 
 
 def measure(scale: Scale, directory: Path) -> Iterator[Result]:
-    for shared, where in ((False, "one file"), (True, "one session")):
+    half = replace(scale, writers=max(2, scale.writers // 2))
+    for some, shared, where in ((scale, False, "one file"), (scale, True, "one session"), (half, True, "one session")):
         mine, theirs = [], []
-        for number in range(scale.writer_runs):
-            mine.append(outcome(scale, "bough", directory / f"{shared}{number}.db", shared))
-            theirs.append(outcome(scale, "raw", directory / f"{shared}{number}.raw", shared))
-        yield from results(f"{scale.writers} writers, {where}", mine, theirs)
+        for number in range(some.writer_runs):
+            place = directory / f"{some.writers}{shared}{number}"
+            mine.append(outcome(some, "bough", place.with_suffix(".db"), shared))
+            theirs.append(outcome(some, "raw", place.with_suffix(".raw"), shared))
+        yield from results(f"{some.writers} writers, {where}", mine, theirs)
 
 
 def results(name: str, mine: list[Outcome], theirs: list[Outcome]) -> Iterator[Result]:

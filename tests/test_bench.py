@@ -7,10 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+from bench.measure import Contest, Result
+
 ROOT = Path(__file__).parent.parent
 SUBJECTS = (
     "append a turn", "append at", "load a path", "new process", "last 50", "fork", "most recent", "build the index",
     "newest first", "best first", "bytes on disk", "one picture", "one file", "one session", "import bough",
+    "clean 100,000", "purge 100,000", "longest transaction", "rewind a turn", "previews", "search of one session",
+    "bytes written", "by asyncio",
     "PostgreSQL: append", "PostgreSQL: load", "PostgreSQL: 64 sessions",
     "bough --version", "conversations ls", "of Claude Code", "of ChatGPT", "peak memory",
     "calls into bough: `save_turn`", "calls into bough: `run`",
@@ -24,7 +28,7 @@ def test_every_benchmark_prints_what_it_measured() -> None:
     assert done.returncode == 0, done.stderr
     rows = [line.split("|")[1:-1] for line in done.stdout.splitlines()[2:]]
     for name, measured, *_ in rows:
-        assert re.fullmatch(r" -?[\d,]+(\.\d+)?(×| ms| B| MB| MB/s)? ", measured), name
+        assert re.fullmatch(r" -?[\d,]+(\.\d+)?(×| ms| s| B| MB| MB/s)? | rejected ", measured), name
     for subject in SUBJECTS:
         assert any(subject in row[0] for row in rows), subject
 
@@ -48,3 +52,12 @@ def test_the_walk_prints_calls_files_and_a_call_tree() -> None:
     assert re.search(r"^path +\d+ +\d+ +\d+$", done.stdout, re.MULTILINE)
     assert re.search(r"^save_turn +\d+ +\d+ +\d+$", done.stdout, re.MULTILINE)
     assert re.search(r"^  Store\.load_path  \(store\.py\)$", done.stdout, re.MULTILINE)
+
+
+def test_rounds_in_which_raw_was_slower_than_usual_do_not_count() -> None:
+    assert Contest([1.0] * 10, [1.0] * 6 + [10.0] * 4).ratio == 1.0
+
+
+def test_a_run_is_rejected_if_raw_was_slow_in_most_rounds() -> None:
+    ratio = Contest([1.0] * 10, [1.0] * 2 + [10.0] * 8).ratio
+    assert Result("append", ratio, at_most=1.2).verdict == "?"
