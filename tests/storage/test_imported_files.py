@@ -24,7 +24,6 @@ def test_files_are_remembered_by_source_and_directory(store: Store) -> None:
     first, grown = ImportedFile(3, 5, b"\x00\xff", "1.0"), ImportedFile(4, 6, b"", "1.0")
     store.write(lambda _: put_imported_files(store.db, "codex", {inside: first, beside: first, "/h/\udc80": first}))
     store.write(lambda _: put_imported_files(store.db, "codex", {inside: grown}))
-    assert imported_files(store.db, "codex", "/h/chats")[inside] == grown
-    assert imported_files(store.db, "codex", inside) == {inside: grown}
-    assert imported_files(store.db, "codex", "/h").keys() == {inside, beside}
-    assert imported_files(store.db, "claude-code", "/h") == imported_files(store.db, "codex", "/h/\udc80") == {}
+    assert imported_files(store.db, "/h/chats") == imported_files(store.db, inside) == {inside: ("codex", grown)}
+    assert imported_files(store.db, "/h").keys() == {inside, beside}
+    assert imported_files(store.db, "/h/chats.o") == imported_files(store.db, "/h/\udc80") == {}

@@ -1315,7 +1315,7 @@ ON CONFLICT (channel) DO UPDATE SET owner = excluded.owner, until = excluded.unt
 
 -- name: imported_files
 -- Files between two paths: those of a directory, or one.
-SELECT path, size, mtime, tail, reader FROM imported_files WHERE source = ? AND path >= ? AND path < ?
+SELECT path, source, size, mtime, tail, reader FROM imported_files WHERE path >= ? AND path < ?
 
 -- name: put_imported_file
 INSERT INTO imported_files (path, source, size, mtime, tail, reader) VALUES (?, ?, ?, ?, ?, ?)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from bough.errors import ImporterError
 from bough.importers.directories import Found, split, walk
+from bough.importers.unsupported import unsupported_program
 
 if TYPE_CHECKING:
     from bough.importers.types import Importer
@@ -80,6 +81,8 @@ def detect(path: Path) -> Importer:
             f"store: bough --db {str(path)!r} export --all | bough import -"
         )
     check_readable(path)
+    if program := unsupported_program(path):
+        raise ImporterError(f"{str(path)!r} is a file of {program}, which bough cannot import; nothing was imported.")
     raise ImporterError(
         f"{str(path)!r} looks like none of the files that bough can import; nothing was imported. "
         f"If you know what it is, say so with --from: {', '.join(_MODULES)}."

@@ -43,7 +43,9 @@ class Found(NamedTuple):
 
 
 def split(directory: Path, importers: Sequence[Importer], known: Callable[[str], str | None]) -> list[Found]:
-    """What to read of a directory. `known` is the name of the importer that has read a file before, if it is unchanged.
+    """What to read of a directory.
+
+    `known` is the name of the importer that has read a file before, if it is unchanged; empty if none reads it.
 
     An importer that recognises the directory reads all of it that is nobody else's, because the files of one program
     may refer to one another. The others read their files one by one.
@@ -52,8 +54,9 @@ def split(directory: Path, importers: Sequence[Importer], known: Callable[[str],
     ordered = [*whole, *(importer for importer in importers if importer not in whole)]
     owned: dict[str, list[str]] = {}
     for file in walk(directory):
-        owner = known(file) or _owner(file, ordered)
-        if owner is not None:
+        owner = known(file)
+        owner = _owner(file, ordered) if owner is None else owner
+        if owner:
             owned.setdefault(owner, []).append(file)
     found = []
     for importer in importers:

@@ -22,13 +22,14 @@ class ImportedFile(NamedTuple):
     """The version of bough that read it: a newer one may understand more."""
 
 
-def imported_files(db: Database, source: str, path: str) -> dict[str, ImportedFile]:
-    """The files at and below a path that an importer has read, by their paths."""
+def imported_files(db: Database, path: str) -> dict[str, tuple[str, ImportedFile]]:
+    """The files at and below a path that were read, by their paths, each with the importer that read it."""
     if not is_plain(path):
         return {}
-    # Everything below a directory is between its path and the character after the separator.
-    rows = db.rows("imported_files", source, path, path + chr(ord(os.sep) + 1))
-    return {file: ImportedFile(*rest) for file, *rest in rows}
+    # Everything below a directory is between its path and the character after the separator, and `chats.old` too.
+    rows = db.rows("imported_files", path, path + chr(ord(os.sep) + 1))
+    inside = ((file, source, rest) for file, source, *rest in rows if file == path or file.startswith(path + os.sep))
+    return {file: (source, ImportedFile(*rest)) for file, source, rest in inside}
 
 
 def put_imported_files(db: Database, source: str, files: Mapping[str, ImportedFile]) -> None:

@@ -129,11 +129,85 @@ def test_a_directory_of_exports_and_a_zip_and_stdin_are_read(sh: Shell, chats: P
     assert "1 known" in sh("import", "--from", "openai-chat", "chats.zip").out
 
 
-def test_without_a_path_the_sources_are_listed(sh: Shell) -> None:
+def test_without_a_path_and_without_programs_nothing_is_found(sh: Shell) -> None:
     done = sh("import")
     assert done.status == 0
     assert "bough import PATH" in done.err
     assert json.loads(sh("import", "--json").out) == []
+
+
+@pytest.fixture
+def machine(sh: Shell) -> Path:
+    """A home directory with sessions of two known programs, and one of a program that is not supported."""
+    home = sh.directory  # which is the home directory of these processes
+    project = home / ".claude" / "projects" / "-home-me"
+    project.mkdir(parents=True)
+    line = {"type": "user", "uuid": "u1", "parentUuid": None, "sessionId": "s", "timestamp": "2026-01-01T10:00:00.5Z"}
+    reply = {
+        **line,
+        "type": "assistant",
+        "uuid": "a1",
+        "parentUuid": "u1",
+        "message": {"role": "assistant", "content": "yo"},
+    }
+    lines = [{**line, "message": {"role": "user", "content": "hi"}}, reply]
+    (project / "s.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    next(one for one in SAMPLES if one.source == "pi").make(home / ".pi" / "agent")
+    (home / ".continue" / "sessions").mkdir(parents=True)
+    return home
+
+
+def test_known_programs_are_found_and_imported_after_one_question(sh: Shell, machine: Path) -> None:
+    done = sh("import")
+    assert "Claude Code: 1 file, 1 new or changed" in done.err
+    assert "pi: 1 file, 1 new or changed" in done.err
+    assert "Continue: cannot be imported" in done.err
+    child = pexpect.spawn(
+        sys.executable, ["-m", "bough", "import"], cwd=str(sh.directory), env=sh.environment, timeout=30,
+        encoding="utf-8",
+    )  # fmt: skip
+    child.expect("Import what is new")
+    child.sendline("y")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0, child.before
+    with bough.connect(sh.db) as store:
+        assert {info.key.partition(":")[0] for info in store.sessions()} == {"claude-code", "pi"}
+    again = sh("import", "--discover", "--yes")
+    assert "Claude Code: nothing new, 1 file unchanged" in again.out
+    assert {(one["source"], one["new"]) for one in json.loads(sh("import", "--json").out)} == {
+        ("claude-code", 0), ("pi", 0),
+    }  # fmt: skip
+
+
+def test_of_a_directory_only_changed_files_are_read_again(sh: Shell, chats: Path) -> None:
+    (chats.parent / "all").mkdir()
+    first, second = chats.parent / "all" / "a.jsonl", chats.parent / "all" / "b.jsonl"
+    first.write_text(json.dumps(CHAT) + "\n")
+    second.write_text(json.dumps(OTHER) + "\n")
+    (chats.parent / "all" / "notes.md").write_text("nobody's")
+    sh("import", "all")
+    assert "nothing new, 2 files unchanged since the last import" in sh("import", "all").out
+    state = first.stat()
+    first.write_text(json.dumps(MORE) + "\n")
+    done = sh("import", "--json", "all")
+    results = json.loads(done.out)
+    assert sum(one["messages"]["added"] for one in results) == 2
+    tail = first.read_text().replace("Yes.", "Yes!")
+    state = first.stat()
+    first.write_text(tail)
+    os.utime(first, ns=(state.st_atime_ns, state.st_mtime_ns))
+    assert sum(one["messages"]["added"] for one in json.loads(sh("import", "--json", "all").out)) == 1
+    with bough.connect(sh.db) as store:
+        store.delete_session(store.sessions()[0].key)
+    assert "nothing new" in sh("import", "all").out
+    assert "new" in sh("import", "--again", "all").out
+
+
+def test_a_file_of_a_program_that_is_not_supported_is_named_as_such(sh: Shell, tmp_path: Path) -> None:
+    (tmp_path / "x.conversation.json").write_text("{}")
+    done = sh("import", "x.conversation.json")
+    assert (done.status, "is a file of LM Studio" in done.err) == (STATUSES["import"], True)
 
 
 @pytest.mark.parametrize("sample", {sample.source: sample for sample in SAMPLES}.values(), ids=str)

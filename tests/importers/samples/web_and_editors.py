@@ -189,6 +189,7 @@ def copilot(place: Path) -> Path:
     first, _ = copilot_requests()
     assert isinstance(first, dict)
     renamed = {**first, "requestId": "request_9", "responseId": "response_9", "response": []}
+    renamed["timestamp"] = 1_770_000_090_000
     lines: list[Json] = [
         {"kind": 0, "v": {**about, "sessionId": "s-log", "requests": []}},
         {"kind": 2, "k": ["requests"], "v": [{**renamed, "result": None}]},

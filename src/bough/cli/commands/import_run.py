@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,8 @@ class ImportCounts:
     skipped: list[Skipped]
     added: int = 0
     known: int = 0
+    unchanged: int = 0
+    """Files that were not read, because they are as the last import left them."""
 
     @property
     def conversations(self) -> int:
@@ -49,6 +52,7 @@ class ImportCounts:
             "conversations": self.conversations,
             **self.statuses,
             "messages": {"added": self.added, "known": self.known},
+            "unchanged": self.unchanged,
             "skipped": [{"place": one.place, "reason": one.reason} for one in self.skipped],
         }
 
@@ -58,6 +62,10 @@ class ImportCounts:
         self.added += result.added
         self.known += result.known
         self.skipped += result.skipped
+
+
+def no_counts(importer: Importer, path: Path) -> ImportCounts:
+    return ImportCounts(importer.name, importer.title, path, dict.fromkeys(("new", "grown", "known", "deleted"), 0), [])
 
 
 class SeenMessages:
@@ -94,15 +102,15 @@ class ImportRun:
         """The counts of the path that failed last."""
         self._seen: dict[str, SeenMessages] = {}
 
-    def read(self, found: Found, update: Callable[[int, int], None]) -> ImportCounts:
-        """Import a path. Raises `ImporterError`, with the counts up to it in `unfinished`."""
+    def read(
+        self, found: Found, update: Callable[[int, int], None], parts: Sequence[Path] | None = None
+    ) -> ImportCounts:
+        """Import a path, or parts of it. Raises `ImporterError`, with the counts up to it in `unfinished`."""
         importer, path, excluded = found
-        counts = ImportCounts(
-            importer.name, importer.title, path, dict.fromkeys(("new", "grown", "known", "deleted"), 0), []
-        )
+        counts = no_counts(importer, path)
         self.unfinished = [counts]
         with without_files(excluded):
-            for item in importer.read(path):
+            for item in chain.from_iterable(importer.read(part) for part in (parts or [path])):
                 if isinstance(item, Skipped):
                     counts.skipped.append(item)
                     continue

@@ -2485,9 +2485,9 @@ ON CONFLICT (namespace, channel) DO UPDATE
 SET owner = excluded.owner, until = excluded.until
 
 -- name: imported_files
-SELECT path, size, mtime, tail, reader
+SELECT path, source, size, mtime, tail, reader
 FROM (SELECT * FROM bough.imported_files WHERE namespace = $1) imported_files
-WHERE source = $2 AND path >= $3 AND path < $4
+WHERE path >= $2 AND path < $3
 
 -- name: put_imported_file
 INSERT INTO bough.imported_files (namespace, path, source, size, mtime, tail, reader)
