@@ -43,7 +43,7 @@ soak: $(READY)
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-DOCS := ARCHITECTURE.md docs/schema.md docs/model.md docs/configuration.md docs/cli.md docs/providers.md
+DOCS := ARCHITECTURE.md docs/schema.md docs/model.md docs/configuration.md docs/cli.md docs/providers.md docs/formats.md
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -191,7 +191,8 @@ class Run:
         agent, provider = self._agent, self._agent.provider
         budget = agent.budget or context_window(provider)
         reserved = 0 if budget is None else reserve(agent, tools, budget)
-        request = self._turn.context(provider.format, budget, reserve=reserved)
+        dialect = getattr(provider, "dialect", None)  # one of a plugin may not have it
+        request = self._turn.context(provider.format, budget, reserve=reserved, dialect=dialect)
         if not request.cut or not self._compacts or not self._turn.begun:
             return request
         made = compact_turn(self._turn, provider, agent.compaction, budget, reserved)
@@ -202,7 +203,7 @@ class Run:
             self._compacts = False  # otherwise it would be tried again at every step
             if made.spent != Usage():
                 self._turn.add([], usage=made.spent)
-        return self._turn.context(provider.format, budget, reserve=reserved)
+        return self._turn.context(provider.format, budget, reserve=reserved, dialect=dialect)
 
     def _ask(self, request: Context, tools: Sequence[Tool]) -> Answer:
         agent = self._agent

@@ -129,6 +129,7 @@ def fit_window(
     items, elided = shrink(items, len(items) - newest_turn_length(kept), window.limit, count)
     start = [RequestMessage(summary.id, summary.message)] if summary else []
     repaired = repair([*start, *items], reason)
+    orphans = dropped_results([*start, *items], repaired)
     encoded = encode([item.message for item in repaired], wire, target, strict)
     present = {item.id for item in items}
     return Context(
@@ -139,8 +140,19 @@ def fit_window(
         cut=bool(rest) and window.threshold(rest[-1].weight) > window.base,
         dropped=tuple(node.id for node in rest if node.id not in present),
         elided=elided,
-        losses=encoded.losses,
+        losses=(*orphans, *encoded.losses) if orphans else encoded.losses,
     )
+
+
+def dropped_results(items: Sequence[RequestMessage], repaired: Sequence[RequestMessage]) -> list[Loss]:
+    """The results that the repair has left out. They are compared by identity, because the repair never copies them."""
+    sent = {id(result.content) for item in repaired for result in item.message.results}
+    return [
+        Loss("orphan_dropped", f"a result of {result.call_id!r}", place)
+        for place, item in enumerate(items)
+        for result in item.message.results
+        if id(result.content) not in sent
+    ]
 
 
 def with_weights(nodes: Sequence[Node], counter: Counter | None) -> list[Node]:

@@ -43,7 +43,10 @@ def repair(items: Sequence[RequestMessage], reason: Reason = cancelled) -> list[
         if item.message.role == "assistant" and item.message.calls:
             while end < len(items) and items[end].message.role != "assistant":
                 end += 1
-            repaired += _with_results(item, items[at + 1 : end], reason)
+            if end == at + 1 and (later := _results_after(item, items, end)):
+                repaired += _with_results(item, later, reason)
+            else:
+                repaired += _with_results(item, items[at + 1 : end], reason)
         elif item.message.role != "tool_result":
             repaired.append(item)  # a tool_result message here answering no call, and is dropped
         at = end
@@ -52,6 +55,20 @@ def repair(items: Sequence[RequestMessage], reason: Reason = cancelled) -> list[
     if first is not None and first.message.role != "user":
         repaired.insert(0, RequestMessage(first.id, user()))
     return repaired
+
+
+def _results_after(calling: RequestMessage, items: Sequence[RequestMessage], at: int) -> list[RequestMessage]:
+    """The results of a reply that further replies follow at once: they come after those, with their results."""
+    while at < len(items) and items[at].message.role == "assistant":
+        at += 1
+    wanted = {call.call_id for call in calling.message.calls if call.call_id}
+    found = []
+    while at < len(items) and items[at].message.role == "tool_result":
+        own = tuple(result for result in items[at].message.results if result.call_id in wanted)
+        if own:
+            found.append(replace(items[at], message=replace(items[at].message, blocks=own, envelope=None)))
+        at += 1
+    return found
 
 
 def _split_answered(item: RequestMessage) -> list[RequestMessage]:

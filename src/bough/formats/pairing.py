@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 from bough.formats.types import Violation
@@ -47,6 +47,19 @@ def check_pairs(messages: Sequence[WireMessage], grouped: bool) -> list[Violatio
             open_calls, answered_in = Counter(message.calls), set()
             asked_at = message.index
     return found + _unanswered(open_calls, asked_at)
+
+
+def merged(messages: Iterable[WireMessage], roles: Container[str]) -> list[WireMessage]:
+    """Each run of messages of one of these roles as one message, as some providers take them."""
+    found: list[WireMessage] = []
+    for message in messages:
+        before = found[-1] if found else None
+        if before is None or before.role != message.role or message.role not in roles:
+            found.append(message)
+        else:
+            calls, results = (*before.calls, *message.calls), (*before.results, *message.results)
+            found[-1] = WireMessage(before.index, before.role, calls, results)
+    return found
 
 
 def _unanswered(open_calls: Counter[str], index: int | None) -> list[Violation]:

@@ -102,6 +102,24 @@ SERVERS: dict[str, ServerDialect] = {
 """Servers by name. docs/formats.md prints this table."""
 
 
+def table() -> str:
+    """The servers as a table in Markdown."""
+    lines = [
+        "| dialect | reasoning taken back | call ids | empty reply | `developer` | late system | images in results |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for one in SERVERS.values():
+        fields = [f"`{field}`" for field in one.reasoning] + (["parts of type `thinking`"] if one.parts else [])
+        reasoning = ", ".join(fields) + (", beside calls" if one.reasoning_in_turn else "")
+        allowed, limit = one.call_id
+        ids = f"{'exactly' if one.exact else 'at most'} {limit} of `{allowed}`"
+        flags = (one.empty, one.developer, one.system_anywhere, one.images_in_results)
+        lines.append(
+            f"| `{one.name}` | {reasoning or 'none'} | {ids} | {' | '.join('✓' if flag else '' for flag in flags)} |"
+        )
+    return "\n".join(lines)
+
+
 def server(name: str) -> ServerDialect:
     """The server of that name. Raises `FormatError` if there is none."""
     if name not in SERVERS:

@@ -38,6 +38,7 @@ LossCode: TypeAlias = Literal[
     "blank_dropped",  # a blank block of the provider's own, which it refuses
     "reply_only_field",  # a field that the provider sends and does not take back
     "field_supplied",  # a field that the provider left out and requires: a call's id, arguments or signature
+    "orphan_dropped",  # a result of which the dialog has no call, or a second one
     "turn_as_text",  # what no other means could make acceptable, as plain text
 ]
 LOSS_CODES: tuple[LossCode, ...] = get_args(LossCode)

@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from bough.errors import ProviderError
+from bough.locations import is_loopback
 
 if TYPE_CHECKING:
+    from bough.formats.servers import ServerDialect
     from bough.providers.api import Api
     from bough.providers.catalog import Service
     from bough.providers.connection import HttpConnection
@@ -89,7 +91,10 @@ def _over_http(
     from bough.providers.http_provider import HttpProvider
 
     api, connection = _connection(name, known, table, environ, None)
-    return HttpProvider(name, model, api, connection, dict(table.get("options", {})), table.get("window"))
+    made = HttpProvider(name, model, api, connection, dict(table.get("options", {})), table.get("window"))
+    if api.format == "openai.chat" and (server := dialect_of(name, known)):
+        made.dialect = server.name
+    return made
 
 
 def connect_to(name: str, settings: Settings, environ: Mapping[str, str], timeout: float) -> HttpConnection:
@@ -120,16 +125,24 @@ def _connection(
 
 def _api(name: str, known: Service) -> Api:
     from bough.providers import anthropic, openai
-    from bough.providers.catalog import ANTHROPIC, OPENAI
+    from bough.providers.catalog import ANTHROPIC
 
     match known.type:
         case "openai":
-            return openai.ChatApi("max_completion_tokens" if known.base_url == OPENAI else "max_tokens")
+            return openai.ChatApi(dialect_of(name, known))
         case "openai.responses":
             return openai.ResponsesApi()
         case "anthropic":
             return anthropic.MessagesApi(caches=known.base_url == ANTHROPIC)
     raise ProviderError(f"{name} has the type {known.type!r}; there are openai, openai.responses and anthropic.")
+
+
+def dialect_of(name: str, known: Service) -> ServerDialect | None:
+    """The dialect of a service: by its address, or by its name if that is of servers that run anywhere."""
+    from bough.formats.servers import SERVERS, server_at
+
+    named = SERVERS.get(name) if is_loopback(known.base_url) else None
+    return server_at(known.base_url) or named
 
 
 def _key(name: str, known: Service, table: Mapping[str, Any], environ: Mapping[str, str]) -> str | None:

@@ -38,6 +38,8 @@ class HttpProvider:
         self.name = name
         self.model = model
         self.format = api.format
+        self.dialect: str | None = None
+        """The dialect of the server, one of `bough.formats.servers`, if it is known."""
         self._api = api
         self._connection = connection
         self._options = options

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from bough.formats.servers import ServerDialect
 from bough.model import Json
 from bough.providers.api import Request, dicts, piece
 from bough.providers.types import Piece
@@ -29,9 +30,10 @@ class ChatApi(_OpenAIApi):
     flavor = "chat"
     path = "chat/completions"
 
-    def __init__(self, limit: str = "max_tokens") -> None:
-        self._limit = limit
+    def __init__(self, server: ServerDialect | None = None) -> None:
+        self._limit = server.max_tokens if server else "max_tokens"
         """Field of the token limit. OpenAI has renamed it; compatible servers accept only the old name."""
+        self._counts = server is None or server.usage_option
 
     def body(self, request: Request) -> dict[str, Json]:
         system = [{"role": "system", "content": request.instructions}] if request.instructions else []
@@ -45,7 +47,7 @@ class ChatApi(_OpenAIApi):
             "tools": tools or None,
             self._limit: request.max_tokens,
             "stream": True,
-            "stream_options": {"include_usage": True},
+            "stream_options": {"include_usage": True} if self._counts else None,
         }
 
     def pieces(self, event: dict[str, Json]) -> Iterator[Piece]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from bough.formats.pairing import WireMessage, check_pairs, texts
+from bough.formats.pairing import WireMessage, check_pairs, merged, texts
 from bough.formats.payload import request_list
 from bough.formats.types import Violation
 from bough.model import Json
@@ -19,7 +19,8 @@ PREFILLS = re.compile(r"claude-(3|.*-4-[015](-|$)|.*-4-20)")
 
 def check(payload: Json) -> list[Violation]:
     request, messages = request_list(payload, "messages")
-    found = check_pairs([_wire_message(index, message) for index, message in enumerate(messages)], grouped=True)
+    wire = [_wire_message(index, message) for index, message in enumerate(messages)]
+    found = check_pairs(merged(wire, ("assistant",)), grouped=True)
     found += _check_start(messages) + _check_size(messages)
     for index, message in enumerate(messages):
         found += _check_blank(index, message, last=index == len(messages) - 1)

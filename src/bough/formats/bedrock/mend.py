@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bough.formats.mending import Mender, drop_blank, filled_result, is_blank
+from bough.formats.mending import Mender, drop_blank, filled_result, is_blank, without_shell
 from bough.formats.types import Mended, Recipient
 from bough.model import Block, Json, Media, Message, Other
 from bough.model.values import replace
@@ -13,7 +13,18 @@ MEDIA = ("image", "document", "video", "audio")
 
 
 def mend(messages: Sequence[Message], target: Recipient) -> Mended:  # noqa: ARG001
-    return Mender("bedrock").run(messages, _mend_block)
+    mended = Mender("bedrock").run(messages, _mend_block)
+    return Mended(_joined(mended.messages), mended.losses)
+
+
+def _joined(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The messages, without the envelope after one of the same role: the encoder makes one message of both."""
+    joined: list[Message] = []
+    for message in messages:
+        before = joined[-1] if joined else None
+        same = before is not None and (before.role == "assistant") == (message.role == "assistant")
+        joined.append(without_shell(message, "bedrock") if same and message.role != "system" else message)
+    return tuple(joined)
 
 
 def _mend_block(block: Block, mender: Mender) -> Block | None:

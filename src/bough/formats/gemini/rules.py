@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 
 from bough.formats.gemini.decode import field
-from bough.formats.pairing import WireMessage, check_pairs
+from bough.formats.pairing import WireMessage, check_pairs, merged
 from bough.formats.payload import at, request_list
 from bough.formats.types import Violation
 from bough.model import Json
@@ -14,7 +13,8 @@ from bough.model import Json
 
 def check(payload: Json, model: str | None = None) -> list[Violation]:
     request, contents = request_list(payload, "contents")
-    found = check_pairs([_wire_message(index, content) for index, content in enumerate(contents)], grouped=False)
+    wire = [_wire_message(index, content) for index, content in enumerate(contents)]
+    found = check_pairs(merged(wire, ("user", "model")), grouped=False)
     found += _check_roles(contents) + _check_signatures(str(request.get("model") or model or ""), contents)
     for index, content in enumerate(contents):
         if not _parts(content):
@@ -48,17 +48,12 @@ def _role(content: dict[str, Json]) -> str:
 
 
 def _check_roles(contents: list[dict[str, Json]]) -> list[Violation]:
-    """Rules 4 and 5: the user begins, two contents of the model are not adjacent, and a call follows a user turn."""
-    found = []
-    if contents and _role(contents[0]) != "user":
-        found.append(Violation(5, "the first content is not the user's", 0))
-    if contents and _role(contents[0]) == "model" and _calls(contents[0]):
+    """Rules 4 and 5: the user begins, so that every call follows a turn of the user."""
+    if not contents or _role(contents[0]) == "user":
+        return []
+    found = [Violation(5, "the first content is not the user's", 0)]
+    if _calls(contents[0]):
         found.append(Violation(4, "a call that follows no turn of the user", 0))
-    for index, (before, content) in enumerate(pairwise(contents), 1):
-        if _role(before) == _role(content) == "model":
-            found.append(Violation(5, "two contents of the model in a row", index))
-            if _calls(content):
-                found.append(Violation(4, "a call that follows no turn of the user", index))
     return found
 
 

@@ -101,7 +101,7 @@ def _decode_fields(wire: dict[str, Json]) -> Iterator[Block]:
         yield Text(refusal, raw={FAMILY: {"refusal": refusal}})
     if isinstance(audio := wire.get("audio"), dict):
         yield _decode_audio(audio)
-    if isinstance(call := wire.get("function_call"), dict) and (call.get("name") or not wire.get("tool_calls")):
+    if isinstance(call := wire.get("function_call"), dict) and call.get("name"):
         yield _decode_function_call(call)
 
 

@@ -26,19 +26,22 @@ OUTPUTS = {
     "tool_search_output",
 }
 HOSTED = {"tool_search_call", "tool_search_output"}
-"""Types that OpenAI itself runs, unless they have a `call_id`."""
+"""Types that OpenAI itself runs, unless they are to be executed by the client."""
 
 
 def is_call(kind: str, item: dict[str, Json]) -> bool:
     """Whether an item is a call that the client answers."""
-    if kind in HOSTED and not item.get("call_id"):
-        return False
-    return kind in CALLS or kind in ("function_call", "custom_tool_call")
+    return not is_hosted(kind, item) and (kind in CALLS or kind in ("function_call", "custom_tool_call"))
 
 
 def is_output(kind: str, item: dict[str, Json]) -> bool:
     """Whether an item is the client's answer to a call."""
-    return kind in OUTPUTS and not (kind in HOSTED and not item.get("call_id"))
+    return kind in OUTPUTS and not is_hosted(kind, item)
+
+
+def is_hosted(kind: str, item: dict[str, Json]) -> bool:
+    """Whether OpenAI runs, or has run, this call."""
+    return kind in HOSTED and (item.get("execution") == "server" or not item.get("call_id"))
 
 
 def call_key(kind: str, item: dict[str, Json]) -> str | None:

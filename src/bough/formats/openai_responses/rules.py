@@ -57,9 +57,10 @@ def _check_reasoning(items: list[dict[str, Json]]) -> list[Violation]:
 def is_bound(reasoning: dict[str, Json], after: dict[str, Json]) -> bool:
     """Whether an item can be the one that followed the reasoning: one of the model, and not an answer that was edited.
 
-    A stored answer has an id, as the reasoning has. Reasoning that is sent encrypted, without an id, is bound less.
+    A stored answer of OpenAI has an id, as its reasoning has. Other servers, whose ids look different, do not ask.
     """
     if str(after.get("role")) in INPUT_ROLES or str(after.get("type")) in OUTPUTS:
         return False
     is_message = str(after.get("type") or "message") == "message"
-    return not (is_message and reasoning.get("id") and not after.get("id"))
+    is_stored = str(reasoning.get("id") or "").startswith("rs_")
+    return not (is_message and is_stored and not after.get("id"))
