@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bough.cli.output.console import without_escapes
+from bough.cli.output.highlight import CONTEXT, CodeHighlighter
 from bough.cli.output.markdown import MarkdownRenderer
 
-ANSI = re.compile(r"\x1b\[(?:1|22|3|23|36|39|2)m")
+ANSI = re.compile(r"\x1b\[(?:1|22|3|23|36|39|2|4|24)m")
 
 
 def rendered(*pieces: str, columns: int = 60) -> str:
@@ -36,7 +38,10 @@ CASES = [
     ("- one\n  * two\n+ three", "• one\n  • two\n• three"),
     ("1. first\n2) second", "1. first\n2) second"),
     ("> said", "\x1b[2m│ \x1b[22msaid"),
-    ("```py\n**x** `y`\n```", "\x1b[2m```py\x1b[22m\n\x1b[36m**x** `y`\x1b[39m\n\x1b[2m```\x1b[22m"),
+    ("```\n**x** `y`\n```", "\x1b[36m**x** `y`\x1b[39m"),
+    ("```nonsense\nx\n~~~\n```", "\x1b[36mx\x1b[39m\n\x1b[36m~~~\x1b[39m"),
+    ("[a](https://x.org/b_(c)) [d] e[0]", "\x1b]8;;https://x.org/b_(c)\x1b\\\x1b[4ma\x1b[24m\x1b]8;;\x1b\\ [d] e[0]"),
+    ("[bad](javascript:alert)", "[bad](javascript:alert)"),
     ("---", "\x1b[2m" + "─" * 40 + "\x1b[22m"),
     ("| a | *b* |", "| a | *b* |"),
     ("-5 degrees and #hashtag", "-5 degrees and #hashtag"),
@@ -60,15 +65,39 @@ def test_words_appear_before_the_line_is_over() -> None:
 
 
 @given(
-    st.lists(st.sampled_from(["*", "**", "`", "```", "\n", " ", "a", "word", "# ", "- ", "> ", "|", "~~~", "1. "])),
+    st.lists(
+        st.sampled_from(
+            [
+                "[",
+                "](http://a)",
+                "|-|\n",
+                "*",
+                "**",
+                "`",
+                "```",
+                "\n",
+                " ",
+                "a",
+                "word",
+                "# ",
+                "- ",
+                "> ",
+                "|",
+                "~~~",
+                "1. ",
+            ]
+        )
+    ),
     st.integers(1, 5),
 )
 def test_the_pieces_do_not_matter_and_no_word_is_lost(parts: list[str], size: int) -> None:
     text = "".join(parts)
     whole = rendered(text)
     assert rendered(*(text[at : at + size] for at in range(0, len(text), size))) == whole
-    letters = re.sub(r"[^a-z]", "", text)
-    assert re.sub(r"[^a-z]", "", ANSI.sub("", whole)) == letters
+    if "```" in text or "~~~" in text:  # the name of a language is not shown
+        return
+    letters = re.sub(r"[^a-z]", "", text).replace("httpa", "")
+    assert re.sub(r"[^a-z]", "", without_escapes(whole)).replace("httpa", "") == letters
 
 
 @given(st.text(st.characters(categories=["Cc", "Cf", "Cs", "L"]), max_size=80))
@@ -85,3 +114,49 @@ def test_an_escape_is_seen_and_not_obeyed() -> None:
     shown = screen(rendered("before\x1b[2J\x1b]0;title\x07 **after**"))
     assert shown.display[0].rstrip() == "before␛[2J␛]0;title␇ after"
     assert shown.title == ""
+
+
+def test_code_is_highlighted_line_by_line_and_strings_go_on() -> None:
+    markdown = MarkdownRenderer(60)
+    assert markdown.feed("```python\nreturn 1\n") == "\x1b[35mreturn\x1b[39m \x1b[36m1\x1b[39m\n"
+    assert markdown.feed('x = """a\n') == 'x = \x1b[32m"""\x1b[39m\x1b[32ma\x1b[39m\n'
+    assert markdown.feed("def b\n") == "\x1b[32mdef b\x1b[39m\n"
+    assert markdown.feed("``") == ""
+    assert markdown.feed("`\nafter ") == "after"
+
+
+def test_a_long_block_of_code_takes_no_longer_for_each_line() -> None:
+    code = CodeHighlighter("python")
+    for number in range(300):
+        code.line(f"x{number} = 1")
+    assert len(code._before) == CONTEXT
+
+
+TABLE = """\
+| Tree | Girth | Why |
+|:-----|------:|-----|
+| `oak` | 12 | it grows **slowly** and for a very long time |
+| a\\|b | 3 | |
+after"""
+
+
+def test_a_table_is_drawn_when_it_is_complete() -> None:
+    markdown = MarkdownRenderer(40)
+    head, _, rest = TABLE.rpartition("\n")
+    assert markdown.feed(f"{head}\n") == ""
+    lines = without_escapes(markdown.feed(rest) + markdown.end()).splitlines()
+    assert lines == [
+        "Tree │ Girth │ Why",
+        "─────┼───────┼" + "─" * 25,
+        "oak  │    12 │ it grows slowly and for a",
+        "     │       │ very long time",
+        "a|b  │     3 │ ",
+        "after",
+    ]
+    assert all(len(line) <= 40 for line in lines)
+
+
+def test_a_table_without_room_is_a_list_of_its_cells() -> None:
+    lines = without_escapes(rendered(TABLE, columns=20)).splitlines()
+    assert lines[:3] == ["Tree: oak", "Girth: 12", "Why: it grows slowly"]
+    assert "| no | table |" in rendered("| no | table |\n| at | all |", columns=20)

@@ -1,21 +1,28 @@
 """Markdown rendered on a terminal while it is streamed: word by word, without redrawing.
 
 Emphasised text is held back until its closing mark, at most to the end of the line; an unclosed mark is written
-verbatim. Lines are wrapped between words. All input passes `sanitize` first, so no escape sequence gets through.
+verbatim. Code is highlighted as its lines complete, without its fences; a table is drawn when it is complete. Lines
+are wrapped between words. All input passes `sanitize` first, so no escape sequence gets through.
 """
 
 from __future__ import annotations
 
 import re
 
+from bough.cli.output.console import without_escapes
+from bough.cli.output.grid import grid
+from bough.cli.output.highlight import CodeHighlighter
 from bough.cli.output.text import sanitize, width
 
-BOLD, ITALIC, CODE, DIM = ("1", "22"), ("3", "23"), ("36", "39"), ("2", "22")
+BOLD, ITALIC, CODE, DIM, LINK = ("1", "22"), ("3", "23"), ("36", "39"), ("2", "22"), ("4", "24")
 SPANS = (
     (re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)"), 2, CODE),
     (re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*(?!\*)"), 1, BOLD),
     (re.compile(r"\*(?=[^\s*])([^*]+?)(?<=\S)\*(?!\*)"), 1, ITALIC),
 )
+LINKED = re.compile(r"\[([^\]\n]+)\]\(((?:https?://|mailto:)[^\s()]+(?:\([^\s()]*\)[^\s()]*)*)\)")
+MAYBE_LINKED = re.compile(r"\[[^\]\n]*(\](\(\S*)?)?")
+"""The start of a link that is not whole yet."""
 MAX_SPAN = 300
 """Characters that are held back for a closing mark."""
 BLOCK = re.compile(
@@ -30,12 +37,17 @@ RULE = re.compile(r" *([-*_])( *\1){2,} *")
 class MarkdownRenderer:
     """Renders Markdown incrementally: `feed` takes text as it arrives and returns the terminal output."""
 
-    def __init__(self, columns: int) -> None:
-        self._columns = max(20, columns)
+    def __init__(self, columns: int, *, inline: bool = False) -> None:
+        """With `inline` the text has no blocks, as in a cell of a table."""
+        self._columns = columns if inline else max(20, columns)
         self._pending = ""
         self._out: list[str] = []
-        self._at_start = True
+        self._at_start = not inline
         self._fence: str | None = None
+        self._code = CodeHighlighter("")
+        self._table: list[str] = []
+        self._unseen = False
+        """Whether the present line is not written, as a fence is not."""
         self._heading = False
         self._column = self._indent = 0
         self._space = self._before = self._carriage = ""
@@ -58,6 +70,7 @@ class MarkdownRenderer:
         if self._pending or not self._at_start or self._column:
             self._line(self._pending, whole=True)
             self._new_line()
+        self._draw_table()
         self._pending, self._fence = "", None
         return self._taken()
 
@@ -75,19 +88,29 @@ class MarkdownRenderer:
         """Render a line of code, a fence, a rule or a table row; False for any other line."""
         if self._fence:
             closes = FENCE.fullmatch(line) and line.strip().startswith(self._fence) and not line.strip(" `~")
-            self._raw(line, DIM if closes else CODE)
-            self._fence = None if closes else self._fence
+            self._fence, self._unseen = (None, True) if closes else (self._fence, False)
+            if not closes:
+                self._out.append(self._code.line(line))
             return True
+        if line.lstrip().startswith("|"):
+            self._table.append(line)
+            self._unseen = True
+            return True
+        self._draw_table()
         if fence := FENCE.fullmatch(line):
-            self._fence = fence[1]
-            self._raw(line, DIM)
+            self._fence, self._unseen = fence[1], True
+            self._code = CodeHighlighter(line.strip(" `~").split(" ")[0].strip("{}.").lower())
         elif RULE.fullmatch(line):
             self._raw("─" * min(self._columns, 40), DIM)
-        elif line.lstrip().startswith("|"):
-            self._raw(line, None)
         else:
             return False
         return True
+
+    def _draw_table(self) -> None:
+        """Write the table whose rows have come."""
+        lines, self._table = self._table, []
+        if lines:
+            self._out.extend(f"{line}\n" for line in grid(lines, self._columns, rendered_lines, without_escapes))
 
     def _begin(self, line: str) -> str:
         """Render the block marker of a line and set the indentation of wrapped lines; returns the rest of the line."""
@@ -110,12 +133,23 @@ class MarkdownRenderer:
         """Render words and spans; returns the text that is held back."""
         place = 0
         while place < len(text):
-            mark = re.compile("[`*]").search(text, place)
+            mark = re.compile(r"[`*\[]").search(text, place)
             if mark is None:
                 return self._plain(text[place:], whole)
             self._plain(text[place : mark.start()], True)
             place = mark.start()
             self._before = text[place - 1] if place else self._before
+            if text[place] == "[":
+                linked = LINKED.match(text, place)
+                if (
+                    linked is None
+                    and not whole
+                    and MAYBE_LINKED.fullmatch(text, place)
+                    and len(text) - place < MAX_SPAN
+                ):
+                    return text[place:]
+                place = self._write_link(linked) if linked else self._write_bracket(place)
+                continue
             span = self._span(text, place)
             if span is None and not whole and len(text) - place < MAX_SPAN:
                 return text[place:]
@@ -123,6 +157,20 @@ class MarkdownRenderer:
                 return text[place:]  # another mark may follow: ** instead of *
             place = self._write_span(text, place, span)
         return ""
+
+    def _write_link(self, found: re.Match[str]) -> int:
+        """Write a link (OSC 8); a terminal that does not know it shows its text."""
+        self._break_before(found[1])
+        self._out.append(f"\x1b]8;;{found[2]}\x1b\\{on(LINK)}")
+        self._wrapped(found[1])
+        self._out.append(f"{off(LINK)}\x1b]8;;\x1b\\")
+        self._before = ")"
+        return found.end()
+
+    def _write_bracket(self, place: int) -> int:
+        self._wrapped("[")
+        self._before = "["
+        return place + 1
 
     def _span(self, text: str, place: int) -> int | None:
         """The end of the span that starts at `place`; None if there is none."""
@@ -197,7 +245,9 @@ class MarkdownRenderer:
     def _new_line(self) -> None:
         if self._heading:
             self._out.append(off(BOLD))
-        self._out.append("\n")
+        if not self._unseen:
+            self._out.append("\n")
+        self._unseen = False
         self._at_start, self._heading, self._space, self._before = True, False, "", ""
         self._column = self._indent = 0
 
@@ -212,3 +262,9 @@ def on(style: tuple[str, str]) -> str:
 
 def off(style: tuple[str, str]) -> str:
     return f"\x1b[{style[1]}m"
+
+
+def rendered_lines(text: str, columns: int) -> list[str]:
+    """A text without blocks, as the cell of a table, in lines."""
+    renderer = MarkdownRenderer(columns, inline=True)
+    return (renderer.feed(text) + renderer.end()).rstrip("\n").split("\n")
