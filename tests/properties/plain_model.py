@@ -20,6 +20,7 @@ from bough import (
     Block,
     Busy,
     Conflict,
+    Document,
     Invalid,
     Media,
     Message,
@@ -125,6 +126,18 @@ class Name:
     agent: str | None = None
     model: str | None = None
     lease: Lease | None = None
+    documents: dict[str, Written] = field(default_factory=dict)
+    """Replaced at each write, so that copies may share it."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A document: what was written last, also where that was its end."""
+
+    revision: int
+    value: Any
+    at: int
+    exists: bool = True
 
 
 @dataclass
@@ -310,6 +323,14 @@ class Model:
         turns = {run.id for run in self.runs.values() if run.session == session.number}
         return {place.id for place in self.places.values() if place.turn in turns}
 
+    def ends(self, key: str) -> list[str]:
+        """The leaves of the trees that a session is in or has added to, the newest first."""
+        name = self.name(key)
+        inside = {run.id for run in self.runs.values() if run.session == name.number} | {name.head} - {None}
+        roots = {self.path_ids(id_)[0] for id_ in inside}
+        below = [place for place in reversed(self.in_order()) if self.path_ids(place.id)[0] in roots]
+        return [place.id for place in below if not self.children(place.id)]
+
     def said_on_the_way_to(self, id_: str) -> Said:
         """Everything that a digest stands for: what was said from the root to here."""
         return tuple(said(place.message) for place in self.path(id_))
@@ -430,6 +451,30 @@ class Model:
             origin = self.names[source]
             made.title, made.directory, made.model = title or origin.title, origin.directory, origin.model
             made.agent = origin.agent or made.agent
+            made.documents = origin.documents
+
+    def put_document(self, key: str, document: str, value: Any, expected: int | None, now: int) -> int:
+        return self._write(key, document, Written(0, value, now), expected)
+
+    def delete_document(self, key: str, document: str, expected: int | None, now: int) -> None:
+        self._write(key, document, Written(0, None, now, exists=False), expected)
+
+    def _write(self, key: str, document: str, written: Written, expected: int | None) -> int:
+        name = self.name(key)
+        known = name.documents.get(document, Written(0, None, 0, exists=False))
+        if expected is not None and expected != (known.revision if known.exists else 0):
+            raise Conflict(document)
+        if not (written.exists or known.exists):
+            raise NotFound(document)
+        name.documents = {**name.documents, document: replace(written, revision=known.revision + 1)}
+        return known.revision + 1
+
+    def documents(self, name: Name) -> list[Document]:
+        return [
+            Document(document, written.value, written.revision, written.at, name.key)
+            for document, written in sorted(name.documents.items())
+            if written.exists
+        ]
 
     def rewind_to(self, key: str, to: str, now: int) -> None:
         name = self.free(key, now)
@@ -617,6 +662,26 @@ class Model:
         self._note_reply(reply_among(places), model, usage)
         self._talk(name, places[-1].id, now)
         return [place.id for place in places]
+
+    def append(self, key: str, messages: Sequence[Message], names: Iterator[str], now: int) -> None:
+        """The user's words begin a turn; what comes before them continues the one at the head, if that is whole."""
+        if not messages:
+            return
+        name = self.free(key, now)
+        run = None if messages[0].role == "user" else self._whole_turn_at_head(name)
+        before = messages[0]
+        for place in self._add_all(messages, name.head, names, now, None):
+            if run is None or (place.message.role == "user" and before.role != "user"):
+                run = self.runs[place.id] = Run(place.id, name.number, place.parent, place.id, now, "complete")
+            place.turn, run.last, run.finished_at, before = run.id, place.id, now, place.message
+        assert run is not None
+        self._talk(name, run.last, now)
+
+    def _whole_turn_at_head(self, name: Name) -> Run | None:
+        turn = self.places[name.head].turn if name.head is not None else None
+        run = self.runs.get(turn) if turn is not None else None
+        fits = run is not None and run.last == name.head and run.session == name.number and run.key is None
+        return run if run is not None and fits and run.status == "complete" else None
 
     def _note_reply(self, place: Place, model: str | None, usage: Usage | None) -> None:
         """Keeps what is known of a reply, if anything; for one message it adds up."""

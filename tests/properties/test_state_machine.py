@@ -245,6 +245,31 @@ class StoreMachine(RuleBasedStateMachine):
         assert popped is None or popped.id == head
 
     @precondition(lambda self: self.model.names)
+    @rule(
+        pick=index,
+        name=st.sampled_from(["plan", "state"]),
+        value=st.sampled_from([None, 1, {"a": [1]}, b"\0", "oak"]),
+        revision=st.sampled_from([None, None, 0, 1, 2]),
+        delete=st.booleans(),
+    )
+    def write_document(self, pick: int, name: str, value: Any, revision: int | None, delete: bool) -> None:
+        session = self.some_session(pick)
+        if delete:
+            self.both(
+                lambda: session.delete_document(name, revision),
+                lambda model, _: model.delete_document(session.key, name, revision, self.now),
+                self.none,
+            )
+            return
+        written: list[int] = []
+        made = self.both(
+            lambda: session.put_document(name, value, revision),
+            lambda model, _: written.append(model.put_document(session.key, name, value, revision, self.now)),
+            self.none,
+        )
+        assert made is None or [made] == written
+
+    @precondition(lambda self: self.model.names)
     @rule(pick=index, turns=st.sampled_from([1, 1, 1, 2, 3, 0]))
     def rewind_by(self, pick: int, turns: int) -> None:
         session = self.some_session(pick)
@@ -265,7 +290,7 @@ class StoreMachine(RuleBasedStateMachine):
         )
 
     @precondition(lambda self: self.model.names)
-    @rule(pick=index, keep_turns=st.integers(1, 2))
+    @rule(pick=index, keep_turns=st.integers(1, 5))
     def compact(self, pick: int, keep_turns: int) -> None:
         session = self.some_session(pick)
         asked = [place.id for place in self.model.to_summarise(session.key, keep_turns)]
@@ -352,6 +377,17 @@ class StoreMachine(RuleBasedStateMachine):
         assert not said_before or result == said_before
         if key is not None and result is not None:
             self.say_it_again(session, turn, key, result)
+
+    @precondition(lambda self: self.model.names)
+    @rule(pick=index, messages=st.lists(some.spoken, max_size=4))
+    def append(self, pick: int, messages: list[Message]) -> None:
+        """Whatever they begin and end with."""
+        session = self.some_session(pick)
+        self.both(
+            lambda: session.append(messages, wait=0),
+            lambda model, names: model.append(session.key, messages, names, self.now),
+            list,
+        )
 
     def say_it_again(self, session: Session, turn: list[Message], key: str, ids: list[str]) -> None:
         """As after a lost acknowledgement: nothing is added, whatever else has changed."""
@@ -684,8 +720,12 @@ class StoreMachine(RuleBasedStateMachine):
             session = Session(self.store, info.key)
             assert [node.id for node in session.path()] == self.model.path_ids(name.head)
             assert session.turns() == self.model.turn_infos(name)
+            assert session.documents() == self.model.documents(name)
         if infos:
             first = infos[self.steps % len(infos)]
+            assert [branch.last.id for branch in Session(self.store, first.key).branches()] == self.model.ends(
+                first.key
+            )
             rest = infos[self.steps % len(infos) + 1 :]
             assert self.store.sessions(before=first.cursor, limit=2) == rest[:2]
         assert self.store.sessions(channel="cli") == [info for info in infos if info.channel == "cli"]
