@@ -41,7 +41,7 @@ from bough.storage.past import Past
 from bough.storage.replies import ReplyDetails, attribute
 from bough.storage.replies import add as add_reply
 from bough.storage.turns import TurnDetails, WholeTurn
-from bough.turn import Turn, check_keep_turns, read, read_turn, summary_entry
+from bough.turn import Turn, check_keep_turns, read, read_turn, summary_details, summary_entry
 
 if TYPE_CHECKING:
     from bough.context.compaction import Summarize
@@ -455,8 +455,9 @@ class Session:
         `summarize` is given the nodes (a former summary first) and returns the summary; if it has an attribute
         `window`, at most that many tokens at a time, the summary so far first. The original stays: the path still has
         it, a search finds it, a fork may begin before the summary. `usage` is called when the summary is written: what
-        that has cost is kept with it. Raises `Invalid` for a number below one, and `Conflict`, and adds nothing, when
-        the session moved while the summary was being written.
+        that has cost is kept with it, as that of the attributes `model` and `provider` of `summarize`. Raises `Invalid`
+        for a number below one, and `Conflict`, and adds nothing, when the session moved while the summary was being
+        written.
         """
         from bough.context.load import compact_at
 
@@ -467,7 +468,7 @@ class Session:
         if made is None:
             return None
         entry = summary_entry(self.store, made, self.label)
-        reply = ReplyDetails(usage=usage() if usage else Usage())
+        reply = summary_details(summarize, usage)
 
         def add(now: int) -> str:
             db = self.store.db

@@ -135,10 +135,10 @@ class Turn:
             opened = self._opened
             if opened.last != last:
                 raise Conflict(f"Turn {self.id!r} grew while a summary was being written; nothing was added.")
-            p, spent = opened.details, usage() if usage else Usage()
+            p = opened.details
             tokens = p.context_tokens and round(p.context_tokens * made.after / made.before)
             news = replace(p, context_tokens=tokens)
-            own = ReplyDetails() if spent == Usage() else ReplyDetails(p.model, p.provider, usage=spent)
+            own = summary_details(summarize, usage, p.model, p.provider)
             saved = store.write(lambda now: turns.extend(store.db, opened, [entry], news, own, now, self._lease))
             self._opened.details, self._opened.last = news, saved.last
         return saved.ids[0]
@@ -309,6 +309,19 @@ def summary_entry(store: Store, summary: Summary, label: str | None) -> Entry:
     (entry,) = store.prepare([summary.message], label)
     entry.kind, entry.covers = "summary", lookup.number(store.db, summary.covers)
     return entry
+
+
+def summary_details(
+    summarize: Summarize, usage: Callable[[], Usage] | None, model: str | None = None, provider: str | None = None
+) -> ReplyDetails:
+    """Who has written a summary, as far as its writer says it, and what it has cost, if that is to be kept with it."""
+    if usage is None:
+        return ReplyDetails()
+    spent = usage()
+    own = getattr(summarize, "model", None), getattr(summarize, "provider", None)
+    if spent == Usage() and own == (None, None):
+        return ReplyDetails()
+    return ReplyDetails(either(own[0], model), either(own[1], provider), usage=spent)
 
 
 def read(

@@ -259,6 +259,8 @@ def test_the_commands_model_agent_system_attach_and_compact(talk: ScriptedShell,
         assert (session.info.model, session.info.agent) == (other, "critic")
         path = session.path()
         assert path[-1].kind == "summary"
+        (paid,) = store.list_replies(of=[path[-1].id])
+        assert (paid.turn_id, f"{paid.provider}:{paid.model}") == (None, other)
         assert path[2].message.text == '<file name="notes.txt">\nNOTES\n</file>\ntwo'
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import bough
-from bough import Invalid, NotFound, Session, Store, Usage, assistant, tool_call, tool_result, user
+from bough import Invalid, Node, NotFound, Session, Store, Usage, assistant, tool_call, tool_result, user
 from bough.exporters.jsonl import everything
 from bough.importers.bough_jsonl import IMPORTER
 
@@ -129,6 +129,30 @@ def test_a_summary_that_no_turn_added_has_its_own_cost(store: Store) -> None:
         turn.add(assistant("b"), usage=Usage(1, 1))
         turn.compact(lambda _: "In shorter.", 1, usage=lambda: Usage(7, 7))
     assert store.turns()[0].usage == Usage(8, 8)
+    assert store.verify() == []
+
+
+class Writer:
+    """A writer of summaries that says which model it is."""
+
+    model, provider = "small", "openai"
+
+    def __call__(self, nodes: Sequence[Node]) -> str:
+        return f"{len(nodes)} messages."
+
+
+def test_a_summary_is_paid_for_by_the_model_that_wrote_it(store: Store) -> None:
+    session = store.session("s")
+    for _ in range(3):
+        session.save_turn([user("q"), assistant("a")], model="large", usage=Usage(1, 1))
+    session.compact(Writer(), 1, usage=lambda: Usage(50, 5))
+    with session.turn("more", model="large") as turn:
+        turn.add(assistant("b"), usage=Usage(1, 1))
+        turn.compact(Writer(), 1, usage=lambda: Usage(7, 7))
+    assert [(total.names, total.usage) for total in store.usage(by=("model", "provider"))] == [
+        (("large", None), Usage(4, 4)),
+        (("small", "openai"), Usage(57, 12)),
+    ]
     assert store.verify() == []
 
 

@@ -122,6 +122,7 @@ class Summarizer:
         self.spent = Usage()
         """Usage of all requests so far."""
         self._provider = provider
+        self.model, self.provider = provider.model, provider.name
 
     @property
     def window(self) -> int | None:

@@ -104,7 +104,7 @@ def compact(loop: ChatLoop, words: str) -> None:
     budget = None if words else agent.budget or context_window(agent.provider)
     aside("Summarizing…")
     summarize = Summarizer(agent.provider)
-    made = loop.session.compact(summarize, keep, budget=budget)
+    made = loop.session.compact(summarize, keep, budget=budget, usage=lambda: summarize.spent)
     done = f"Summarized in {made}{token_counts(summarize.spent)}; /history still has everything."
     aside(done if made else f"There are no more than {keep or 1} turns.")
 
