@@ -18,21 +18,28 @@ AT_ONCE = 500
 
 
 def grown(path: Path, count_: int, turns: int = 5) -> Store:
-    """A store with so many sessions, `s:0` and so on, of so many turns of two messages. Its clock runs on."""
+    """A store with so many sessions, `s:0` and so on, of so many turns of two messages, indexed. Its clock runs on.
+
+    It is opened anew: SQLite counts the steps of a statement from when it was prepared.
+    """
     ticks = count(START, STEP)
-    store = bough.connect(path, clock=lambda: next(ticks))
-    for start in range(0, count_, AT_ONCE):
-        some = range(start, min(start + AT_ONCE, count_))
-        prepared = [whole_turns(store, f"session {n}", turns) for n in some]
+    with bough.connect(path, clock=lambda: next(ticks)) as store:
+        for start in range(0, count_, AT_ONCE):
+            fill(store, range(start, min(start + AT_ONCE, count_)), turns)
+        store.index()
+    return bough.connect(path, clock=lambda: next(ticks))
 
-        def save(now: int, some: range = some, prepared: list[list[WholeTurn]] = prepared) -> None:
-            for n, whole in zip(some, prepared, strict=True):
-                at = now + n
-                sessions.make_or_update(store.db, f"s:{n}", sessions.Description(directory=f"/d{n}"), at)
-                save_turns(store.db, f"s:{n}", whole, None, at)
 
-        store.write(save)
-    return store
+def fill(store: Store, numbers: range, turns: int) -> None:
+    """Adds sessions with these numbers, in one transaction."""
+    prepared = [whole_turns(store, f"session {n}", turns) for n in numbers]
+
+    def save(now: int) -> None:
+        for n, whole in zip(numbers, prepared, strict=True):
+            sessions.make_or_update(store.db, f"s:{n}", sessions.Description(directory=f"/d{n}"), now + n)
+            save_turns(store.db, f"s:{n}", whole, None, now + n)
+
+    store.write(save)
 
 
 def whole_turns(store: Store, about: str, count_: int) -> list[WholeTurn]:

@@ -41,8 +41,6 @@ def pair(sizes: tuple[int, int], tmp_path_factory: pytest.TempPathFactory) -> It
     directory: Path = tmp_path_factory.mktemp("growth")
     small, large = sizes
     with grown(directory / "small.db", small) as one, grown(directory / "large.db", large) as other:
-        one.index()
-        other.index()
         yield one, other
 
 
@@ -75,11 +73,11 @@ FLAT: dict[str, Callable[[Store], Any]] = {
     "newest messages": lambda store: list(store.list_messages(limit=50)),
     "search": lambda store: store.search("question", limit=20),
     "search of a session": lambda store: store.search("question", session="s:1", limit=20),
-    "delete a session": lambda store: store.delete_session("s:11"),
-    "delete a message": lambda store: store.delete_messages([head(store, 12)]),
+    "delete a session": lambda store: store.delete_session("s:21"),
+    "delete a message": lambda store: store.delete_messages([head(store, 22)]),
     "runs of subagents": lambda store: store.has_subagent_runs(),
     "undo": lambda store: store.undo(),
-    "delete for good": lambda store: store.delete_session("s:13", keep=False),
+    "delete for good": lambda store: store.delete_session("s:23", keep=False),
     "changes": lambda store: store.changes(after=store.cursor() - 5),
 }
 
@@ -168,8 +166,8 @@ def test_upkeep_is_linear_and_its_transactions_are_bounded(tmp_path: Path, sizes
             assert more.statements / less.statements <= large / small * 1.2, verb
             if more.transactions:
                 assert more.longest.steps <= less.longest.steps * 1.5, verb
-                assert more.longest.statements <= 3000, verb
-                assert max(each.pages for each in more.transactions) <= 20_000, verb
+                assert more.longest.statements <= 4_000, verb
+                assert max(each.pages for each in more.transactions) <= 40_000, verb
 
 
 def work_of(store: Store, verb: Callable[[Store], object]) -> Work:
