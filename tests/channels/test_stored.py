@@ -66,11 +66,11 @@ def test_a_done_event_is_not_open_and_is_recognised_for_two_weeks(store: Store, 
     inbox.put(event())
     (one,) = inbox.open()
     outbox.put("m:7:1", 0, Sent("7", "55"))
-    inbox.begin(one.n)
-    inbox.begin(one.n, "abc123")
+    inbox.begin([one.n])
+    inbox.begin([one.n], "abc123")
     (working,) = inbox.open()
     assert (working.state, working.turn) == ("working", "abc123")
-    inbox.finish(one.n)
+    inbox.finish([one.n])
     assert inbox.open() == []
     clock.now += KEPT
     inbox.prune()
@@ -85,13 +85,13 @@ def test_a_done_event_is_not_open_and_is_recognised_for_two_weeks(store: Store, 
 def test_a_waiting_message_takes_the_words_of_its_edit_and_one_in_work_does_not(store: Store) -> None:
     inbox = Inbox(store, "telegram")
     inbox.put(event(text="frist", reply_to="3"))
-    edit = event("e:7:1:9", kind="edit", text="first")
-    assert inbox.reword(edit, "m:7:1")
+    edit = event("e:7:1:9", kind="edit", message="1", text="first")
+    assert inbox.reword(edit)
     (one,) = inbox.open()
     assert (one.event.text, one.event.reply_to) == ("first", "3")
-    inbox.begin(one.n)
-    assert not inbox.reword(edit, "m:7:1")
-    assert not inbox.reword(edit, "m:7:99")
+    inbox.begin([one.n])
+    assert not inbox.reword(edit)
+    assert not inbox.reword(event("e:7:99:9", kind="edit", message="99", text="x"))
 
 
 def test_parts_of_an_answer_are_kept_in_order_and_removed(store: Store) -> None:

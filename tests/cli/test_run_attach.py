@@ -11,7 +11,8 @@ import pytest
 
 import bough
 from bough import Invalid, Media, NotFound, Text
-from bough.cli.ask.attach import attached, block_of, question
+from bough.cli.ask.attach import attached, question
+from bough.model.files import block_of
 from tests.cli.bough_process import Shell
 from tests.cli.scripted_shell import ScriptedShell
 

@@ -5,7 +5,7 @@ from bough.agent.delegates import delegate
 from bough.agent.events import Answered, Began, Called, Compacted, Event, Listener, Replied
 from bough.agent.functions import tool
 from bough.agent.limits import Reason, Stop
-from bough.agent.loop import regenerate, run
+from bough.agent.loop import regenerate, run, stored_outcome
 from bough.agent.several import run_several
 from bough.agent.tools import Bound, Call, Result, ToolSource
 from bough.agent.types import Agent, Limits, Outcome
@@ -32,5 +32,6 @@ __all__ = [
     "regenerate",
     "run",
     "run_several",
+    "stored_outcome",
     "tool",
 ]

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from bough.context.fit import Context
     from bough.providers.types import Answer
     from bough.session import Session
+    from bough.store import Store
     from bough.turn import Turn
 
 DAY = 86_400.0
@@ -127,11 +128,16 @@ def lease(limits: Limits) -> float:
 
 
 def outcome(turn: Turn, reason: Reason | None) -> Outcome:
-    """The outcome of a turn that has ended, from the store."""
-    info = turn.info
-    last = turn.session.store.path(info.last_id, last=1)[-1]
+    """The outcome of a turn that has ended."""
+    return stored_outcome(turn.session.store, turn.id, reason)
+
+
+def stored_outcome(store: Store, turn: str, reason: Reason | None = None) -> Outcome:
+    """The outcome of a turn that has ended, from the store. Raises `NotFound`."""
+    info = store.turn_info(turn)
+    (last,) = store.path(info.last_id, last=1)
     message = last.message if last.role == "assistant" else None
-    return Outcome(turn.id, last.id, info.status, reason, message, info.usage, info.error)
+    return Outcome(turn, last.id, info.status, reason, message, info.usage, info.error)
 
 
 class Run:

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 from bough.model import Json
 from bough.model.values import value
 
-EventKind: TypeAlias = Literal["message", "edit", "delete", "reaction", "command"]
+EventKind: TypeAlias = Literal["message", "edit", "delete", "reaction", "command", "migration"]
 
 
 @value
@@ -39,7 +39,7 @@ class ChannelEvent:
     message: str | None = None
     """The message's id at the service: the one that was sent, edited, deleted or reacted to."""
     text: str = ""
-    """The words; of a command what follows its name, of a reaction the emoji."""
+    """The words; of a command what follows its name, of a reaction the emoji, of a migration the chat's new id."""
     command: str | None = None
     reply_to: str | None = None
     """Id of the message that is replied to."""
@@ -53,6 +53,8 @@ class ChannelEvent:
     """Of a thread: the id of the message that it began at."""
     version: str | None = None
     """Of an edit: what distinguishes it from other edits of the message."""
+    album: str | None = None
+    """What messages that were sent as one have in common: several pictures are several messages."""
 
     def as_json(self) -> dict[str, Any]:
         """The fields that say something."""

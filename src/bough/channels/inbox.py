@@ -7,7 +7,7 @@ recognised, for as long as it is kept.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from bough.channels.events import ChannelEvent
@@ -71,22 +71,25 @@ class Inbox:
         """The events that are waiting or being worked on, in the order in which they came."""
         return [received(InboxRow(*row)) for row in self._store.db.rows("open_channel_events", self._channel)]
 
-    def begin(self, n: int, turn: str | None = None) -> None:
-        """Say that an event is being worked on, by a turn if it is known."""
-        self._store.write(lambda _: self._store.db.run("set_channel_event", n, "working", turn))
+    def begin(self, numbers: Sequence[int], turn: str | None = None) -> None:
+        """Say that events are being worked on together, by a turn if it is known."""
+        rows = [(n, "working", turn) for n in numbers]
+        self._store.write(lambda _: self._store.db.run_many("set_channel_event", rows))
 
-    def finish(self, n: int, also: Callable[[int], object] | None = None) -> None:
-        """Say that an event is done, in one transaction with other work."""
+    def finish(self, numbers: Sequence[int], also: Callable[[int], object] | None = None) -> None:
+        """Say that events are done, in one transaction with other work."""
 
         def work(now: int) -> None:
-            self._store.db.run("set_channel_event", n, "done", None)
+            self._store.db.run_many("set_channel_event", [(n, "done", None) for n in numbers])
             if also is not None:
                 also(now)
 
         self._store.write(work)
 
-    def reword(self, event: ChannelEvent, delivery: str) -> bool:
+    def reword(self, event: ChannelEvent) -> bool:
         """Give a message that is still waiting the words of its edit; False if it is not waiting any more."""
+
+        delivery = message_delivery(event.chat, event.message or "")
 
         def work(now: int) -> bool:  # noqa: ARG001
             row = self._store.db.row("channel_event", self._channel, delivery)
@@ -107,6 +110,11 @@ class Inbox:
             self._store.db.run("prune_channel_outbox", self._channel)
 
         self._store.write(work)
+
+
+def message_delivery(chat: str, message: str) -> str:
+    """How the delivery of a message is called; an edit of it has another name."""
+    return f"m:{chat}:{message}"
 
 
 def received(row: InboxRow) -> Received:

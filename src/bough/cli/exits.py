@@ -26,6 +26,7 @@ STATUSES = {
     "import": 9,
     "config": 10,
     "tool": 11,
+    "channel": 12,
     "provider": 20,
     "storage": 30,
     "schema_too_new": 31,

@@ -48,6 +48,7 @@ COMMANDS = {
     "db": ("db", "Maintain the store: path, verify, backup, copy, vacuum, migrate."),
     "serve": ("serve", "Serve the store over HTTP: OpenAI's API, bough's own, MCP, and the page."),
     "page": ("serve:page", "Open the page with all conversations in a browser."),
+    "bot": ("bot", "Answer people on Telegram, Discord and the like."),
     "tokens": ("tokens", "Make, list and revoke tokens for the server."),
     "mcp": ("mcp", "Serve an agent as a tool over MCP."),
     "templates": ("templates", "List the templates of questions, or print one."),

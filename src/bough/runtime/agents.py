@@ -36,9 +36,9 @@ class Runtime:
         """
         self._only = None if servers is None else list(servers)
         self._added = list(tools)
-        self._config = config
+        self.config = config
         self._environment = environment
-        self._run = self._config.table("run")
+        self._run = self.config.table("run")
         self._settings: dict[str | None, AgentSettings] = {}
         self._servers: list[Servers] = []
         self._started: set[str] = set()
@@ -59,9 +59,9 @@ class Runtime:
         Raises `ConfigError` for an agent that is not configured, `ProviderError` for a model that cannot be used, and
         `ToolError` for an MCP server that does not start.
         """
-        settings = self.settings(choose_name(self._config, options, session))
+        settings = self.settings(choose_name(self.config, options, session))
         names = self.reachable(settings.name)
-        agent = build_agent(self._config, settings, options, session, self.tools(settings))
+        agent = build_agent(self.config, settings, options, session, self.tools(settings))
         if start_servers:
             self.start(names)
         return agent
@@ -70,7 +70,7 @@ class Runtime:
         """The settings of an agent, read once. Raises `ConfigError` for one that is not configured."""
         with self._lock:
             if name not in self._settings:
-                found = agent_settings(self._config, self._run, name)
+                found = agent_settings(self.config, self._run, name)
                 only = {} if self._only is None else {"tools": self._only}
                 self._settings[name] = replace(found, values={**found.values, **only})
             return self._settings[name]
@@ -104,7 +104,7 @@ class Runtime:
         with self._lock:
             if name not in self._delegates:
                 settings = self.settings(name)
-                agent = build_agent(self._config, settings, AgentOptions(agent=name), None, self.tools(settings))
+                agent = build_agent(self.config, settings, AgentOptions(agent=name), None, self.tools(settings))
                 self._stack.callback(agent.provider.close)
                 self._delegates[name] = agent
             return self._delegates[name]
@@ -118,7 +118,7 @@ class Runtime:
 
     def _servers_of(self, names: Iterable[str | None]) -> list[Server]:
         """The configured servers that at least one of these agents may use."""
-        tables = self._config.tables("mcp")
+        tables = self.config.tables("mcp")
         if not tables:
             return []
         from bough.agent.mcp import Server

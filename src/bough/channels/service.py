@@ -1,0 +1,103 @@
+"""Interface of a chat service, and the errors that it raises."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+
+from bough.errors import BoughError
+
+if TYPE_CHECKING:
+    from bough.agent import Stop
+    from bough.channels.events import Attachment, ChannelEvent
+
+Accept: TypeAlias = "Callable[[ChannelEvent], None]"
+"""Called with each event; it is stored, and may be confirmed to the service, when this returns."""
+Menu: TypeAlias = Sequence[tuple[str, str]]
+"""Buttons: a label, and the command that pressing it gives."""
+
+ServiceErrorKind: TypeAlias = Literal[
+    "rate_limit",  # too many requests; `retry_after` says when to try again
+    "unreachable",  # no answer: the request may have been carried out
+    "message_gone",  # the message was deleted
+    "chat_gone",  # the chat was left, or its owner has blocked the bot
+    "too_large",  # a file
+    "token",  # not accepted
+    "conflict",  # another process uses the token
+    "rejected",  # not accepted as it is
+]
+
+
+class ServiceError(BoughError):
+    """The chat service did not do what was asked."""
+
+    code = "channel"
+
+    def __init__(self, message: str, kind: ServiceErrorKind, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.retry_after = retry_after
+        """Seconds to wait, as the service asks."""
+
+
+class Service(Protocol):
+    """A chat service. Its methods are called by several threads, and raise `ServiceError`. Texts are Markdown."""
+
+    name: str
+    """`telegram`, `discord`, …: the channel of its sessions."""
+    text_limit: int
+    """Longest text of a message, as `measure` counts."""
+    edit_seconds: float
+    """Shortest time between two edits of one message that the service accepts for long."""
+
+    def measure(self, text: str) -> int:
+        """The length of a text as the service counts it."""
+
+    def receive(self, accept: Accept, stop: Stop) -> None:
+        """Deliver events until the signal is set. Connection errors are retried; one of the token is raised."""
+
+    def send(
+        self, chat: str, text: str, *, nonce: str, reply_to: str | None = None, menu: Menu = ()
+    ) -> str:  # fmt: skip
+        """Send a message; its id. A service that can recognises a repetition by its nonce."""
+
+    def edit(self, chat: str, message: str, text: str, *, menu: Menu = ()) -> None:
+        """Change the text of a message. Giving it the text that it has is not an error."""
+
+    def delete(self, chat: str, message: str) -> None:
+        """Delete a message. One that is not there is not an error."""
+
+    def typing(self, chat: str) -> None:
+        """Show for some seconds that an answer is being written."""
+
+    def download(self, attachment: Attachment) -> bytes:
+        """The content of a file that came with a message."""
+
+    def upload(self, chat: str, name: str, content: bytes) -> str:
+        """Send a file; the id of its message."""
+
+    def announce(self, commands: Sequence[tuple[str, str]]) -> None:
+        """Register the commands, with their descriptions, so that people can choose them."""
+
+    def close(self) -> None:
+        """Release the connections."""
+
+
+def run_until(work: Callable[[], None], stop: Stop) -> None:
+    """Run work in a thread until it ends, or until the stop: a long poll is not waited for. Raises its error."""
+    ended = threading.Event()
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            work()
+        except BaseException as error:
+            failed.append(error)
+        ended.set()
+
+    threading.Thread(target=run, name="receive", daemon=True).start()
+    stop.add_callback(ended.set)
+    ended.wait()
+    if failed and not stop.is_set:
+        raise failed[0]

@@ -1,0 +1,1 @@
+"""Telegram, over its Bot API."""
