@@ -6,7 +6,7 @@ __version__ = "0.1.0"
 _MODULE_OF = {
     name: module
     for module, names in {
-        "errors": "Ambiguous BoughError Busy ConfigError Conflict Corrupt CursorExpired FormatError Full "
+        "errors": "Ambiguous BoughError Busy ChannelError ConfigError Conflict Corrupt CursorExpired FormatError Full "
         "ImporterError Invalid NotFound ProviderError Refused SchemaTooNew StorageError ToolError",
         "answers": "Answers",
         "engines": "connect",

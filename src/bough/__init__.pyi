@@ -17,6 +17,9 @@ from bough.errors import (
     Busy as Busy,
 )
 from bough.errors import (
+    ChannelError as ChannelError,
+)
+from bough.errors import (
     ConfigError as ConfigError,
 )
 from bough.errors import (

@@ -12,6 +12,7 @@
     ├── FormatError      a provider's payload that cannot be read, or written without loss
     ├── ImporterError    a file that cannot be imported
     ├── ProviderError    a model that did not answer
+    ├── ChannelError     a chat service that did not do what was asked
     ├── ToolError        a tool, or an MCP server, that cannot be used
     └── StorageError     the database failed
         ├── SchemaTooNew     written by a newer bough
@@ -34,6 +35,17 @@ ProviderErrorKind: TypeAlias = Literal[
     "context_too_long",  # longer than the context window of the model
     "cut",  # the reply ended early; the part received is kept
     "other",
+]
+
+ChannelErrorKind: TypeAlias = Literal[
+    "rate_limit",  # too many requests; `retry_after` says when to try again
+    "unreachable",  # no answer: the request may have been carried out
+    "message_gone",  # the message was deleted
+    "chat_gone",  # the chat was left, or its owner has blocked the bot
+    "too_large",  # a file
+    "token",  # not accepted
+    "conflict",  # another process uses the token
+    "rejected",  # not accepted as it is
 ]
 
 
@@ -128,6 +140,20 @@ class ProviderError(BoughError):
         """Seconds to wait, as the provider asks."""
         self.passing = passing
         """Whether the same request may succeed later."""
+
+
+class ChannelError(BoughError):
+    """The chat service did not do what was asked."""
+
+    code = "channel"
+
+    def __init__(
+        self, message: str | None = None, kind: ChannelErrorKind = "rejected", retry_after: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.retry_after = retry_after
+        """Seconds to wait, as the service asks."""
 
 
 class ToolError(BoughError):

@@ -12,8 +12,7 @@ from bough.agent import Began, Called, Event, Outcome, Stop, regenerate, run, st
 from bough.channels.channel import log
 from bough.channels.delivery import Delivery, LiveDelivery, persist
 from bough.channels.questions import place, question
-from bough.channels.service import ServiceError
-from bough.errors import BoughError, Busy, NotFound, StorageError
+from bough.errors import BoughError, Busy, ChannelError, NotFound, StorageError
 from bough.model import Usage
 from bough.providers.types import Piece
 
@@ -57,7 +56,7 @@ class Answering:
             if outcome is not None and not (outcome.status == "interrupted" and channel.stop.is_set):
                 self._delivery.finish(text_of(outcome))
                 self._finish(outcome)
-        except ServiceError as error:
+        except ChannelError as error:
             if channel.stop.is_set:
                 return
             log.warning("%s: an answer was not delivered: %s", channel.service.name, error)
@@ -70,7 +69,7 @@ class Answering:
             if self._first.command == "retry" and self._turn is None:
                 self._turn = next((turn.id for turn in self._session.unfinished), None)
             return self._run_or_load()
-        except (ServiceError, StorageError):
+        except (ChannelError, StorageError):
             raise
         except BoughError as error:
             if self._channel.stop.is_set:

@@ -12,9 +12,8 @@ from bough.channels.channel import Channel, log
 from bough.channels.commands import COMMANDS
 from bough.channels.handling import handle
 from bough.channels.leadership import RENEW_SECONDS, Leadership
-from bough.channels.service import ServiceError
 from bough.channels.workers import Workers
-from bough.errors import BoughError, Refused
+from bough.errors import BoughError, ChannelError, Refused
 
 if TYPE_CHECKING:
     from bough.channels.events import ChannelEvent
@@ -69,7 +68,7 @@ class ChannelRunner:
         self._leadership = Leadership(channel.store, self.name)
 
     def run(self, ready: Callable[[str], None]) -> None:
-        """Wait for the lease, answer what was left open, and receive until the stop. Raises `ServiceError`."""
+        """Wait for the lease, answer what was left open, and receive until the stop. Raises `ChannelError`."""
         channel = self._channel
         try:
             while not channel.stop.is_set:
@@ -131,5 +130,5 @@ class ChannelRunner:
             return
         try:
             service.send(event.chat, GREETING, nonce=event.delivery)
-        except ServiceError as error:
+        except ChannelError as error:
             log.warning("%s: a greeting was not sent: %s", service.name, error)

@@ -9,8 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from bough.channels.outbox import Outbox, Sent
-from bough.channels.service import Menu, Service, ServiceError
+from bough.channels.service import Menu, Service
 from bough.channels.split import split
+from bough.errors import ChannelError
 
 if TYPE_CHECKING:
     from bough.agent import Stop
@@ -38,12 +39,12 @@ class Delivery:
         self._shown: list[str | None] = [None] * len(self.sent)
 
     def show(self, text: str) -> None:
-        """Make the messages show a text; raises `ServiceError` if the service does not accept that now."""
+        """Make the messages show a text; raises `ChannelError` if the service does not accept that now."""
         for position, part in enumerate(split(text or PLACEHOLDER, self._service.text_limit, self._service.measure)):
             self._show_part(position, part)
 
     def finish(self, text: str, menu: Menu = ()) -> None:
-        """Make them show the whole text and nothing else, for as long as it takes. Raises `ServiceError` if it never
+        """Make them show the whole text and nothing else, for as long as it takes. Raises `ChannelError` if it never
         will, or when the bot stops."""
         parts = split(text, self._service.text_limit, self._service.measure)
         for position, part in enumerate(parts):
@@ -61,7 +62,7 @@ class Delivery:
             return
         try:
             self._service.edit(*self.sent[position], text, menu=menu)
-        except ServiceError as error:
+        except ChannelError as error:
             if error.kind != "message_gone":
                 raise
             self._send(position, attempt="again")
@@ -121,17 +122,17 @@ class LiveDelivery:
                     self._service.typing(self._chat)
                 pause = 0.0
                 self._grown.wait(TYPING_SECONDS)
-            except ServiceError as error:  # what is not shown now is shown at the end
+            except ChannelError as error:  # what is not shown now is shown at the end
                 pause = error.retry_after or self._service.edit_seconds
 
 
 def persist(call: Callable[[], T], stop: Stop) -> T:
-    """Repeat a call until the service accepts it. Raises `ServiceError` for one that it never will, or at a stop."""
+    """Repeat a call until the service accepts it. Raises `ChannelError` for one that it never will, or at a stop."""
     pause = 1.0
     while True:
         try:
             return call()
-        except ServiceError as error:
+        except ChannelError as error:
             if error.kind not in ("rate_limit", "unreachable") or stop.is_set:
                 raise
             wait = error.retry_after if error.retry_after is not None else pause

@@ -10,7 +10,7 @@ from bough.channels.answering import Answering
 from bough.channels.channel import log
 from bough.channels.commands import Reply, run_command
 from bough.channels.delivery import persist
-from bough.channels.service import ServiceError
+from bough.errors import ChannelError
 
 if TYPE_CHECKING:
     from bough.channels.channel import Channel
@@ -47,7 +47,7 @@ def reply(channel: Channel, received: Received, said: Reply) -> None:
             persist(lambda: service.upload(event.chat, name, content), channel.stop)
         else:
             channel.delivery(event).finish(said.text, said.menu)
-    except ServiceError as error:
+    except ChannelError as error:
         log.warning("%s: the reply to a command was not delivered: %s", service.name, error)
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from bough.channels.service import ServiceError
-from bough.errors import Invalid
+from bough.errors import ChannelError, Invalid
 from bough.model import Message, Part, Text, user
 from bough.model.files import block_of
 
@@ -29,7 +28,7 @@ def parts(channel: Channel, event: ChannelEvent) -> Iterator[Part]:
     for attachment in event.attachments:
         try:
             yield block_of(channel.service.download(attachment), attachment.name)
-        except (ServiceError, Invalid) as error:
+        except (ChannelError, Invalid) as error:
             yield Text(f"[The file {attachment.name!r} could not be read: {error}]")
     words = event.text
     if event.quoted and channel.find(event.chat, event.reply_to) is None:

@@ -1,12 +1,10 @@
-"""Interface of a chat service, and the errors that it raises."""
+"""Interface of a chat service."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
-
-from bough.errors import BoughError
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from bough.agent import Stop
@@ -17,32 +15,9 @@ Accept: TypeAlias = "Callable[[ChannelEvent], None]"
 Menu: TypeAlias = Sequence[tuple[str, str]]
 """Buttons: a label, and the command that pressing it gives."""
 
-ServiceErrorKind: TypeAlias = Literal[
-    "rate_limit",  # too many requests; `retry_after` says when to try again
-    "unreachable",  # no answer: the request may have been carried out
-    "message_gone",  # the message was deleted
-    "chat_gone",  # the chat was left, or its owner has blocked the bot
-    "too_large",  # a file
-    "token",  # not accepted
-    "conflict",  # another process uses the token
-    "rejected",  # not accepted as it is
-]
-
-
-class ServiceError(BoughError):
-    """The chat service did not do what was asked."""
-
-    code = "channel"
-
-    def __init__(self, message: str, kind: ServiceErrorKind, retry_after: float | None = None) -> None:
-        super().__init__(message)
-        self.kind = kind
-        self.retry_after = retry_after
-        """Seconds to wait, as the service asks."""
-
 
 class Service(Protocol):
-    """A chat service. Its methods are called by several threads, and raise `ServiceError`. Texts are Markdown."""
+    """A chat service. Its methods are called by several threads, and raise `ChannelError`. Texts are Markdown."""
 
     name: str
     """`telegram`, `discord`, …: the channel of its sessions."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bough.channels.service import ServiceError, ServiceErrorKind
+from bough.errors import ChannelError, ChannelErrorKind
 
 if TYPE_CHECKING:
     pass
@@ -32,7 +32,7 @@ class BotApi:
         self, method: str, fields: Mapping[str, Any], *, files: Mapping[str, tuple[str, bytes]] | None = None,
         wait: float = 0,
     ) -> Any:  # fmt: skip
-        """The result of a method. Raises `ServiceError`; after `unreachable` it may have been carried out."""
+        """The result of a method. Raises `ChannelError`; after `unreachable` it may have been carried out."""
         import httpx2
 
         url, timeout = f"{self._base}/bot{self._token}/{method}", httpx2.Timeout(ANSWER_SECONDS + wait, connect=10.0)
@@ -51,7 +51,7 @@ class BotApi:
         raise self._refused(method, answer if isinstance(answer, dict) else {}, response.status_code)
 
     def download(self, path: str) -> bytes:
-        """The content of a file of `getFile`. Raises `ServiceError`."""
+        """The content of a file of `getFile`. Raises `ChannelError`."""
         import httpx2
 
         try:
@@ -71,16 +71,16 @@ class BotApi:
         """Close the connections."""
         self._client.close()
 
-    def _refused(self, method: str, answer: Mapping[str, Any], status: int) -> ServiceError:
+    def _refused(self, method: str, answer: Mapping[str, Any], status: int) -> ChannelError:
         code, text = answer.get("error_code", status), str(answer.get("description", ""))
         parameters = answer.get("parameters") or {}
         return self._error(f"{method}: {code} {text}", kind_of(code, text), parameters.get("retry_after"))
 
-    def _error(self, text: str, kind: ServiceErrorKind, retry_after: float | None = None) -> ServiceError:
-        return ServiceError(f"Telegram: {text}".replace(self._token, "…"), kind, retry_after)
+    def _error(self, text: str, kind: ChannelErrorKind, retry_after: float | None = None) -> ChannelError:
+        return ChannelError(f"Telegram: {text}".replace(self._token, "…"), kind, retry_after)
 
 
-def kind_of(code: int, text: str) -> ServiceErrorKind:
+def kind_of(code: int, text: str) -> ChannelErrorKind:
     """What an error of the Bot API means for its caller."""
     said = text.lower()
     if any(one in said for one in GONE):

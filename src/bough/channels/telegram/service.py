@@ -7,12 +7,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from bough.channels.channel import log
-from bough.channels.service import Accept, Menu, ServiceError, run_until
+from bough.channels.service import Accept, Menu, run_until
 from bough.channels.split import utf16_units
 from bough.channels.telegram.api import BotApi
 from bough.channels.telegram.markup import to_html
 from bough.channels.telegram.updates import KINDS, UNREADABLE, UpdateReader
 from bough.channels.telegram.webhook import receive_webhook
+from bough.errors import ChannelError
 
 if TYPE_CHECKING:
     from bough.agent import Stop
@@ -72,16 +73,16 @@ class Telegram:
         if event is not None:
             accept(event)
         if pressed := update.get("callback_query"):
-            with suppress(ServiceError):  # else the button looks pressed for a while
+            with suppress(ChannelError):  # else the button looks pressed for a while
                 self._api.call("answerCallbackQuery", {"callback_query_id": pressed["id"]})
 
     def _patiently(self, method: str, fields: dict[str, Any], stop: Stop, wait: float = 0) -> Any:
-        """The result of a method, tried until the stop; None then. Raises `ServiceError` for a token that is wrong."""
+        """The result of a method, tried until the stop; None then. Raises `ChannelError` for a token that is wrong."""
         pause = 1.0
         while not stop.is_set:
             try:
                 return self._api.call(method, fields, wait=wait)
-            except ServiceError as error:
+            except ChannelError as error:
                 if error.kind == "token":
                     raise
                 stop.wait(error.retry_after if error.retry_after is not None else pause)
@@ -111,7 +112,7 @@ class Telegram:
         for attempt in ({"text": html, "parse_mode": "HTML"}, {"text": text}):
             try:
                 return self._api.call(method, {**fields, **quiet, **attempt})
-            except ServiceError as error:
+            except ChannelError as error:
                 if "not modified" in str(error):
                     return None
                 if error.kind != "rejected" or "parse_mode" not in attempt:
@@ -122,7 +123,7 @@ class Telegram:
         """Delete a message."""
         try:
             self._api.call("deleteMessage", {"chat_id": place(chat)["chat_id"], "message_id": int(message)})
-        except ServiceError as error:
+        except ChannelError as error:
             if error.kind not in ("message_gone", "rejected"):
                 raise
 
@@ -131,9 +132,9 @@ class Telegram:
         self._api.call("sendChatAction", {**place(chat), "action": "typing"})
 
     def download(self, attachment: Attachment) -> bytes:
-        """The content of a file. Raises `ServiceError` for one that is too large."""
+        """The content of a file. Raises `ChannelError` for one that is too large."""
         if self._is_public and (attachment.size or 0) > LARGEST_FILE:
-            raise ServiceError("Telegram gives bots no file of more than 20 MB.", "too_large")
+            raise ChannelError("Telegram gives bots no file of more than 20 MB.", "too_large")
         found = self._api.call("getFile", {"file_id": attachment.reference})
         return self._api.download(found["file_path"])
 
@@ -145,7 +146,7 @@ class Telegram:
     def announce(self, commands: Sequence[tuple[str, str]]) -> None:
         """Register the commands; the bot works without."""
         listed = [{"command": name, "description": about} for name, about in commands]
-        with suppress(ServiceError):
+        with suppress(ChannelError):
             self._api.call("setMyCommands", {"commands": listed})
 
     def close(self) -> None:
