@@ -103,8 +103,9 @@ class RunInput:
 
     def question(self, words: list[str], template: PromptTemplate | None) -> tuple[list[Part], str | None]:
         """The blocks of the question, and the system prompt of the template. Raises `NotFound` and `Invalid`."""
-        from bough.cli.ask.attach import decoded, question
+        from bough.cli.ask.attach import question
         from bough.cli.ask.templates import parse_variables
+        from bough.model.files import decoded
 
         if template is None:
             if self.params:
