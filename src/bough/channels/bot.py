@@ -17,7 +17,7 @@ from bough.errors import BoughError, ChannelError, Refused
 
 if TYPE_CHECKING:
     from bough.channels.events import ChannelEvent
-    from bough.channels.service import Service
+    from bough.channels.service import ChatService
     from bough.channels.settings import ChannelSettings
     from bough.runtime.agents import Runtime
     from bough.store import Store
@@ -31,7 +31,7 @@ class Bot:
     """Runs channels until `stop` is set."""
 
     def __init__(
-        self, store: Store, runtime: Runtime, services: Sequence[tuple[Service, ChannelSettings]], stop: Stop
+        self, store: Store, runtime: Runtime, services: Sequence[tuple[ChatService, ChannelSettings]], stop: Stop
     ) -> None:
         self._stop = stop
         self._channels = [ChannelRunner(Channel(one, store, runtime, settings, stop)) for one, settings in services]

@@ -17,7 +17,7 @@ from bough.runtime.settings import AgentOptions
 if TYPE_CHECKING:
     from bough.agent import Agent, Stop
     from bough.channels.events import ChannelEvent
-    from bough.channels.service import Service
+    from bough.channels.service import ChatService
     from bough.channels.settings import ChannelSettings
     from bough.model import SessionInfo
     from bough.runtime.agents import Runtime
@@ -31,7 +31,7 @@ class Channel:
     """What the handling of an event needs. `stop` ends all of it."""
 
     def __init__(
-        self, service: Service, store: Store, runtime: Runtime, settings: ChannelSettings, stop: Stop
+        self, service: ChatService, store: Store, runtime: Runtime, settings: ChannelSettings, stop: Stop
     ) -> None:  # fmt: skip
         self.service = service
         self.store = store

@@ -31,7 +31,7 @@ class Reply:
 
 
 @value
-class Asked:
+class CommandCall:
     """A command, and where it was given."""
 
     channel: Channel
@@ -50,7 +50,7 @@ class ChatCommand:
 
     name: str
     about: str
-    run: Callable[[Asked], Reply]
+    run: Callable[[CommandCall], Reply]
 
 
 def run_command(channel: Channel, event: ChannelEvent) -> Reply:
@@ -61,34 +61,34 @@ def run_command(channel: Channel, event: ChannelEvent) -> Reply:
         near = get_close_matches(name, COMMANDS, 1)
         return Reply(f"There is no /{name}.{f' Did you mean /{near[0]}?' if near else ''} /help lists the commands.")
     try:
-        return command.run(Asked(channel, channel.session(event.conversation), event))
+        return command.run(CommandCall(channel, channel.session(event.conversation), event))
     except BoughError as error:
         return Reply(f"⚠ {error}")
 
 
-def new(asked: Asked) -> Reply:
+def new(asked: CommandCall) -> Reply:
     kept = asked.session.new(asked.words or None)
     return Reply(f"A new conversation. The former one is kept as {kept.key}." if kept else "This one is new already.")
 
 
-def clear(asked: Asked) -> Reply:
+def clear(asked: CommandCall) -> Reply:
     asked.session.clear()
     return Reply("Empty now. The messages are in the trash, and can be restored from there.")
 
 
-def history(asked: Asked) -> Reply:
+def history(asked: CommandCall) -> Reply:
     nodes = [node for node in asked.session.path(last=number(asked.words, RECENT)) if node.message.text]
     if not nodes:
         return Reply("This conversation is empty.")
     return Reply("\n\n".join(f"**{node.role}** `{node.id}`\n{shorten(node.message.text, 300)}" for node in nodes))
 
 
-def fork(asked: Asked) -> Reply:
+def fork(asked: CommandCall) -> Reply:
     forked = asked.session.fork(asked.words or None)
     return Reply(f"Forked as {forked.key}. Continue it in a terminal: `bough chat --session {forked.key}`")
 
 
-def branches(asked: Asked) -> Reply:
+def branches(asked: CommandCall) -> Reply:
     """List the branches as buttons, or go to one."""
     session, store = asked.session, asked.channel.store
     if asked.words:
@@ -105,7 +105,7 @@ def branches(asked: Asked) -> Reply:
     return Reply(f"{len(found)} branches; ● is where this chat is.", menu)
 
 
-def model(asked: Asked) -> Reply:
+def model(asked: CommandCall) -> Reply:
     """Show the models as buttons, or choose one."""
     from bough.providers import find
 
@@ -121,7 +121,7 @@ def model(asked: Asked) -> Reply:
     return Reply(f"The model is {current}. /model NAME uses another one.", menu)
 
 
-def system(asked: Asked) -> Reply:
+def system(asked: CommandCall) -> Reply:
     if asked.words:
         chosen = "" if asked.words == "-" else asked.words
         asked.channel.runtime.store_options(asked.session, AgentOptions(system=chosen))
@@ -129,7 +129,7 @@ def system(asked: Asked) -> Reply:
         return Reply(f"System prompt:\n{agent.instructions}" if agent.instructions else "There is no system prompt.")
 
 
-def usage(asked: Asked) -> Reply:
+def usage(asked: CommandCall) -> Reply:
     channel, event = asked.channel, asked.event
     total = asked.session.usage().usage
     tokens, cost = channel.members.spent(event.sender, channel.store.clock())
@@ -138,7 +138,7 @@ def usage(asked: Asked) -> Reply:
     return Reply(f"{said}\nYou, today: {tokens:,} tokens, ${cost:.4f}.")
 
 
-def compact(asked: Asked) -> Reply:
+def compact(asked: CommandCall) -> Reply:
     from bough.agent.compaction import Summarizer, context_window
 
     with asked.channel.agent(asked.session) as agent:
@@ -150,7 +150,7 @@ def compact(asked: Asked) -> Reply:
     return Reply("Summarized; /history still has everything." if made else "There is nothing to summarize yet.")
 
 
-def search(asked: Asked) -> Reply:
+def search(asked: CommandCall) -> Reply:
     from bough.model.search_query import parse_query
 
     if not asked.words:
@@ -164,7 +164,7 @@ def search(asked: Asked) -> Reply:
     return Reply("\n\n".join(lines), menu)
 
 
-def export(asked: Asked) -> Reply:
+def export(asked: CommandCall) -> Reply:
     from bough.exporters import get
     from bough.exporters.collect import collect
 
@@ -175,19 +175,19 @@ def export(asked: Asked) -> Reply:
     return Reply("The conversation:", file=("conversation.md", text.encode("utf-8", "replace")))
 
 
-def undo(asked: Asked) -> Reply:
+def undo(asked: CommandCall) -> Reply:
     left = asked.session.head
     asked.session.rewind()
     return Reply(f"The last question and its answer are off the dialog. They are kept: /branches {left}")
 
 
-def help_(_: Asked) -> Reply:
+def help_(_: CommandCall) -> Reply:
     lines = [f"/{command.name}: {command.about}" for command in COMMANDS.values()]
     how = "Reply to an older message to continue from there. Edit a question to ask it again."
     return Reply("\n".join([*lines, "", how]))
 
 
-def elsewhere(_: Asked) -> Reply:
+def elsewhere(_: CommandCall) -> Reply:
     """Commands that the workers carry out themselves."""
     raise Invalid("This command is not for here.")
 

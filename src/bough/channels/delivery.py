@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from bough.channels.outbox import Outbox, Sent
-from bough.channels.service import Menu, Service
+from bough.channels.service import ChatService, Menu
 from bough.channels.split import split
 from bough.errors import ChannelError
 
@@ -27,7 +27,7 @@ class Delivery:
     """The messages at the service that are the answer to one event."""
 
     def __init__(
-        self, service: Service, outbox: Outbox, delivery: str, chat: str, reply_to: str | None, stop: Stop
+        self, service: ChatService, outbox: Outbox, delivery: str, chat: str, reply_to: str | None, stop: Stop
     ) -> None:
         self._service = service
         self._outbox = outbox
@@ -82,7 +82,7 @@ class Delivery:
 class LiveDelivery:
     """Shows a text that grows, in a thread of its own, so that a slow service never holds up the model or `/stop`."""
 
-    def __init__(self, delivery: Delivery, service: Service, chat: str) -> None:
+    def __init__(self, delivery: Delivery, service: ChatService, chat: str) -> None:
         self._delivery = delivery
         self._service = service
         self._chat = chat

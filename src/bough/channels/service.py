@@ -16,7 +16,7 @@ Menu: TypeAlias = Sequence[tuple[str, str]]
 """Buttons: a label, and the command that pressing it gives."""
 
 
-class Service(Protocol):
+class ChatService(Protocol):
     """A chat service. Its methods are called by several threads, and raise `ChannelError`. Texts are Markdown."""
 
     name: str

@@ -11,10 +11,10 @@ from bough.config.key_store import find_key
 from bough.errors import ConfigError
 
 if TYPE_CHECKING:
-    from bough.channels.service import Service
+    from bough.channels.service import ChatService
 
 
-def open_service(settings: ChannelSettings) -> Service:
+def open_service(settings: ChannelSettings) -> ChatService:
     """The service of a channel. Raises `ConfigError` for an unknown one, and for one without a token."""
     maker = MAKERS.get(settings.name)
     if maker is None:
@@ -41,7 +41,7 @@ def token_of(settings: ChannelSettings) -> str:
     return str(found)
 
 
-def telegram(settings: ChannelSettings, token: str) -> Service:
+def telegram(settings: ChannelSettings, token: str) -> ChatService:
     from bough.channels.telegram.service import Telegram
 
     options = settings.options
@@ -49,4 +49,4 @@ def telegram(settings: ChannelSettings, token: str) -> Service:
     return Telegram(token, options.get("base_url"), webhook if webhook.get("url") else None)
 
 
-MAKERS: dict[str, Callable[[ChannelSettings, str], Service]] = {"telegram": telegram}
+MAKERS: dict[str, Callable[[ChannelSettings, str], ChatService]] = {"telegram": telegram}
