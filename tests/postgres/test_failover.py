@@ -213,3 +213,28 @@ def test_a_write_to_a_standby_is_an_error(pair: tuple[Server, Server], namespace
     with bough.connect(standby.url, namespace=namespace, patience=0.2) as copy:
         with pytest.raises(bough.Refused, match="takes no writes"):
             copy.session("cli:a").save_turn([user("two"), assistant("2")])
+
+
+def test_a_standby_is_read_and_searched_and_takes_no_writes(pair: tuple[Server, Server]) -> None:
+    primary, standby = pair
+    with bough.connect(primary.url, namespace="read") as store:
+        store.session("cli:a").save_turn(steps("oak", 2))
+        store.search("oak")  # what is not in the index yet, a standby cannot add to it
+        store.session("cli:a").save_turn(steps("ash", 2))
+        store.session("cli:b").turn("left open")
+        with psycopg.connect(primary.url, autocommit=True) as admin:
+            (place,) = admin.execute("SELECT pg_current_wal_lsn()").fetchone() or ("",)
+        with psycopg.connect(standby.url, autocommit=True) as look:
+            while look.execute("SELECT pg_last_wal_replay_lsn() < %s", [place]).fetchone() == (True,):
+                time.sleep(0.01)
+        places = f"127.0.0.1:{primary.port},127.0.0.1:{standby.port}"
+        url = f"postgresql://postgres@{places}/postgres?target_session_attrs=standby"
+        with bough.connect(url, namespace="read", patience=1) as copy:
+            assert len(copy.session("cli:a").path()) == 4
+            assert len(copy.search("oak")) == 2
+            assert copy.search("ash") == []
+            assert copy.index() is False
+            with pytest.raises(bough.Refused, match="takes no writes"):
+                copy.session("cli:a").save_turn(steps("elm", 2))
+        with pytest.raises(bough.Refused):
+            bough.connect(standby.url, namespace="new", patience=1)
