@@ -65,6 +65,18 @@ def test_what_is_neither_json_nor_an_object_of_an_sdk_is_an_error(store: Store) 
         turn.add("done")
 
 
+def test_the_items_of_a_conversation_are_a_dialog() -> None:
+    asked = {"type": "message", "id": "msg_1", "status": "completed", "role": "user",
+             "content": [{"type": "input_text", "text": "hi"}]}  # fmt: skip
+    answered = {"type": "message", "id": "msg_2", "status": "completed", "role": "assistant",
+                "content": [{"type": "output_text", "text": "hello", "annotations": []}]}  # fmt: skip
+    page = {"object": "list", "data": [asked, answered], "first_id": "msg_1", "last_id": "msg_2", "has_more": False}
+    assert formats.detect(page) == "openai.responses"
+    decoded = formats.get("openai.responses").decode(page)
+    assert [(one.role, one.text) for one in decoded.messages] == [("user", "hi"), ("assistant", "hello")]
+    assert formats.get("openai.responses").encode(decoded.messages).payload == [asked, answered]
+
+
 def test_the_content_of_an_anthropic_reply_is_taken_for_one() -> None:
     content = [{"type": "text", "text": "Let me look."}, {"type": "tool_use", "id": "t1", "name": "f", "input": {}}]
     assert formats.detect(content) == "anthropic"

@@ -53,6 +53,8 @@ def _reply(payload: dict[str, Json]) -> str | None:
     """Format of a whole reply, or of a Q Developer conversation state."""
     if isinstance(payload.get("choices"), list):
         return "openai.chat"
+    if payload.get("object") == "list" and isinstance(payload.get("data"), list):
+        return "openai.responses" if detect(payload["data"]) in ("openai.responses", "openai.chat") else None
     if isinstance(payload.get("output"), list) and "type" not in payload:
         return "openai.responses"
     if isinstance(at(payload, "output", "message"), dict):

@@ -70,7 +70,7 @@ def decode_reply(wire: dict[str, Json], dialect: Dialect, where: str) -> list[Me
     content = wire.get(dialect.content)
     blocks = decode_reply_content(content, f"{where}.{dialect.content}", dialect.decode_block)
     shell = emptied(wire, dialect.content)
-    if content is not None and not isinstance(content, (str, list)):
+    if content is not None and not isinstance(content, list):
         shell[dialect.content] = []
     shell["role"] = dialect.roles["assistant"]
     return [Message("assistant", tuple(blocks), envelope={dialect.family: shell})]

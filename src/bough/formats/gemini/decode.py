@@ -40,6 +40,8 @@ def decode_part(item: dict[str, Json], where: str) -> Block:
 
 def _decode_call(call: dict[str, Json], raw: Json, where: str) -> ToolCall:
     name = as_text(call.get("name"), f"{where}.functionCall.name")
+    if call.get("id") is not None:
+        as_text(call["id"], f"{where}.functionCall.id")
     # A call may lack an id; `with_call_ids` adds it, because it must be unique in the message.
     return ToolCall(text_or_none(call.get("id")) or "", name, written(call.get("args") or {}), raw=raw)
 

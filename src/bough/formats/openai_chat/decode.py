@@ -101,7 +101,7 @@ def _decode_fields(wire: dict[str, Json]) -> Iterator[Block]:
         yield Text(refusal, raw={FAMILY: {"refusal": refusal}})
     if isinstance(audio := wire.get("audio"), dict):
         yield _decode_audio(audio)
-    if isinstance(call := wire.get("function_call"), dict) and call.get("name"):
+    if isinstance(call := wire.get("function_call"), dict) and isinstance(call.get("name"), str) and call["name"]:
         yield _decode_function_call(call)
 
 

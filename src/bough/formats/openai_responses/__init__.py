@@ -26,6 +26,8 @@ class OpenAIResponses:
         if isinstance(payload, list):
             return Decoded(decode_items(payload, "input"))
         payload = as_dict(payload, "A Responses payload")
+        if payload.get("object") == "list":  # the items of a conversation, as the Conversations API lists them
+            return Decoded(decode_items(as_list(payload.get("data"), "data"), "data"))
         if "input" in payload and "output" not in payload and "type" not in payload:
             rest = {key: value for key, value in payload.items() if key != "input"}
             return Decoded(decode_items(_input_items(payload["input"]), "input"), Provenance(envelope=rest))
