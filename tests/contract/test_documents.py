@@ -122,6 +122,16 @@ def test_documents_are_copied_with_the_store(store: bough.Store) -> None:
         assert target.session("cli:a").documents() == session.documents()
 
 
+def test_a_document_of_a_session_that_is_gone_is_found_and_repaired(anywhere: dict[str, Any]) -> None:
+    with bough.connect(**anywhere) as store:
+        store.session("cli:a").put_document("kept", 1)
+        store.db.transact(lambda: store.db.run("put_document", 99, "lost", 1, "1", None, 0))
+        (found,) = store.verify(repair=True)
+        assert (found.code, found.subject) == ("homeless_document", "lost")
+        assert store.verify() == []
+        assert [document.name for document in store.list_documents()] == ["kept"]
+
+
 def test_writing_a_document_is_a_change(store: bough.Store) -> None:
     session = store.session("cli:a")
     cursor = store.cursor()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import bough
 from bough import (
     Conflict,
     Invalid,
@@ -22,6 +24,9 @@ from bough import (
     tool_result,
     user,
 )
+from bough.exporters import jsonl
+from bough.importers.bough_jsonl import IMPORTER
+from bough.model.imported import Archive
 from tests.contract.test_sessions import talk, texts
 
 WIRES = [name for name in formats.names() if name != "bough.jsonl"]
@@ -201,6 +206,23 @@ def test_a_stopped_turn_is_rewound_forked_deleted_and_restored_as_any(store: Sto
     store.restore(turn.id)
     assert store.turn_info(turn.id).status == "stopped"
     assert store.verify() == []
+
+
+def test_a_stopped_turn_is_stopped_in_a_copy_and_in_an_archive(store: Store, tmp_path: Path) -> None:
+    session = store.session("s")
+    with session.turn("question") as turn:
+        turn.sketch("half an ans")
+        turn.stop("enough")
+    source = getattr(store, "sync", store)
+    (tmp_path / "all.jsonl").write_text("".join(jsonl.everything(source)))
+    with bough.connect(":memory:") as copied, bough.connect(":memory:") as imported:
+        source.copy_to(copied)
+        for archive in IMPORTER.read(tmp_path / "all.jsonl"):
+            assert isinstance(archive, Archive)
+            imported.bring_in(archive)
+        for other in (copied, imported):
+            assert (other.turns(), texts(other.session("s"))) == (store.turns(), ["question", "half an ans"])
+            assert (other.session("s").unfinished, other.verify()) == ([], [])
 
 
 def test_a_stopped_turn_is_listed_and_drawn_by_its_status(store: Store) -> None:
