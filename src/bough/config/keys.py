@@ -92,6 +92,8 @@ KEYS = (
     ConfigKey("server.hosts", "list", "Further names that a request's Host header may have."),
     ConfigKey("server.origins", "list", "Other sites whose pages may send requests: `https://name`."),
     ConfigKey("server.models", "table", "Aliases of models: the name in a request = `PROVIDER:MODEL`."),
+    ConfigKey("server.proxy", "table",
+        "Addresses that `/proxy/TOKEN/NAME/…` sends requests to: NAME = address. `openai` and `anthropic` are known."),
     ConfigKey("server.max_body", "integer", "Most bytes of a request body.", 64_000_000),
     ConfigKey("server.header_seconds", "number", "Seconds for the headers of a request.", 10.0),
     ConfigKey("server.read_seconds", "number", "Longest wait for the next piece of a request body, in seconds.", 30.0),

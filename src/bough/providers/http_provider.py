@@ -12,11 +12,11 @@ from weakref import WeakSet
 
 from bough import formats
 from bough.errors import FormatError, ProviderError
-from bough.model import Json, Text, Thinking, ToolCall, Usage
+from bough.model import Json, Usage
 from bough.model.values import replace
 from bough.providers.api import Api, Request
 from bough.providers.connection import HttpConnection, Retries, interrupt
-from bough.providers.types import Piece, Tool
+from bough.providers.types import Piece, Tool, pieces_of
 
 if TYPE_CHECKING:
     import httpx2
@@ -218,14 +218,5 @@ class HttpAnswer:
         except _MALFORMED as error:
             raise self._connection.error(f"sent a reply that makes no sense: {error}") from None
         self._complete_reply, self._first_token_at = reply, time_ns() // 1000
-        pieces: list[Piece] = []
-        for place, block in enumerate(block for message in decoded.messages for block in message.blocks):
-            match block:
-                case Text() if block.text:
-                    pieces.append(Piece("text", block.text, place))
-                case Thinking() if block.text:
-                    pieces.append(Piece("thinking", block.text, place))
-                case ToolCall():
-                    pieces.append(Piece("call", block.name, place, block.call_id))
-                    pieces.append(Piece("arguments", block.arguments, place))
-        return pieces
+        blocks = [block for message in decoded.messages for block in message.blocks]
+        return [piece for place, block in enumerate(blocks) for piece in pieces_of(block, place)]

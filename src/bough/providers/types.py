@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, Protocol, TypeAlias
 
-from bough.model import Json, Tool, Usage
+from bough.model import Block, Json, Text, Thinking, Tool, ToolCall, Usage
 from bough.model.values import value
 
-__all__ = ["Answer", "Piece", "PieceKind", "Provider", "Tool"]
+__all__ = ["Answer", "Piece", "PieceKind", "Provider", "Tool", "pieces_of"]
 
 PieceKind: TypeAlias = Literal["text", "thinking", "call", "arguments"]
 
@@ -23,6 +23,18 @@ class Piece:
     """The position of the block or call that it belongs to, if the provider says it."""
     call_id: str | None = None
     """Of a call."""
+
+
+def pieces_of(block: Block, place: int) -> list[Piece]:
+    """The pieces of a block that came whole."""
+    match block:
+        case Text() if block.text:
+            return [Piece("text", block.text, place)]
+        case Thinking() if block.text:
+            return [Piece("thinking", block.text, place)]
+        case ToolCall():
+            return [Piece("call", block.name, place, block.call_id), Piece("arguments", block.arguments, place)]
+    return []
 
 
 class Answer(Protocol):

@@ -18,11 +18,13 @@ from starlette.staticfiles import StaticFiles
 from bough.errors import BoughError
 from bough.server import health, signin
 from bough.server.access.gate import Gate
+from bough.server.anthropic import messages
 from bough.server.headers import SecurityHeaders
 from bough.server.limits import ClientLimits
 from bough.server.observe import Observer, log
-from bough.server.openai import conversations, model_list, responses
+from bough.server.openai import completions, conversations, model_list, responses
 from bough.server.problems import HttpProblem, Problem, of_error
+from bough.server.proxy import forward
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -41,18 +43,12 @@ def build(context: ServerContext) -> ASGIApp:
         try:
             yield
         finally:
-            await context.responses.stop(0)
-            context.models.close()
-            await context.stores.close()
+            await context.close()
 
-    v1 = [*responses.routes, *conversations.routes, *model_list.routes]
-    routes = [
-        *v1,
-        *health.routes,
-        *signin.routes,
-        context.metrics.route(),
-        Mount("/static", StaticFiles(directory=STATIC)),
-    ]
+    areas = (responses, conversations, model_list, completions, messages, forward, health, signin)
+    own = [route for area in areas for route in area.routes]
+    static = Mount("/static", StaticFiles(directory=STATIC))
+    routes = [*own, context.metrics.route(), static]
     app = Starlette(routes=routes, lifespan=lifespan, middleware=[Middleware(ClientLimits, settings=context.settings)],
         exception_handlers={HttpProblem: show_error, BoughError: show_error, HTTPException: show_http_error,
                             Exception: show_error})  # fmt: skip

@@ -10,6 +10,8 @@ from starlette.requests import Request
 from bough.server.running import Running
 
 if TYPE_CHECKING:
+    import httpx2
+
     from bough.config import Config
     from bough.runtime.agents import Runtime
     from bough.server.access.cookies import Cookies
@@ -34,8 +36,26 @@ class ServerContext:
         self.metrics = metrics
         self.cookies = cookies
         self.responses = Running()
+        self._forwarding: httpx2.AsyncClient | None = None
         self.stopping = asyncio.Event()
         """Set when the server was asked to stop: endless streams end then."""
+
+    @property
+    def forwarding(self) -> httpx2.AsyncClient:
+        """The HTTP client of the recording proxy, made when it is first used."""
+        if self._forwarding is None:
+            import httpx2
+
+            self._forwarding = httpx2.AsyncClient(timeout=httpx2.Timeout(600.0, connect=10.0), follow_redirects=False)
+        return self._forwarding
+
+    async def close(self) -> None:
+        """End what is running, and close all connections and stores."""
+        await self.responses.stop(0)
+        if self._forwarding is not None:
+            await self._forwarding.aclose()
+        self.models.close()
+        await self.stores.close()
 
 
 def context_of(request: Request) -> ServerContext:

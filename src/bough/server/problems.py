@@ -104,6 +104,18 @@ def as_openai_error(problem: Problem, request_id: str) -> Response:  # noqa: ARG
     return _response(problem, {"error": error}, "application/json", status)
 
 
+ANTHROPIC_TYPES = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error",
+                   404: "not_found_error", 413: "request_too_large", 429: "rate_limit_error",
+                   503: "overloaded_error"}  # fmt: skip
+
+
+def as_anthropic_error(problem: Problem, request_id: str) -> Response:
+    """The envelope of Anthropic's API, as `/v1/messages` answers."""
+    status = 400 if problem.status in (409, 410, 422) else problem.status
+    error = {"type": ANTHROPIC_TYPES.get(status, "api_error"), "message": problem.detail}
+    return _response(problem, {"type": "error", "error": error, "request_id": request_id}, "application/json", status)
+
+
 def as_text(problem: Problem, request_id: str) -> Response:
     """Plain text, for areas that people and probes read."""
     return Response(

@@ -35,6 +35,8 @@ class ServerSettings:
     """Other sites whose pages may send requests."""
     models: Mapping[str, str] = {}
     """Aliases of models: the name in a request, and `PROVIDER:MODEL`."""
+    proxies: Mapping[str, str] = {}
+    """Addresses of the recording proxy by name, beside those of OpenAI and Anthropic."""
     max_body: int = 64_000_000
     """Bytes of a request body."""
     max_upload: int = 2_000_000_000
@@ -100,6 +102,7 @@ def from_config(config: Config, **given: Any) -> ServerSettings:
         "hosts": tuple(map(str, table.get("hosts") or ())),
         "origins": tuple(origin.rstrip("/").lower() for origin in table.get("origins") or ()),
         "models": {str(name): str(spec) for name, spec in (table.get("models") or {}).items()},
+        "proxies": {str(name): str(url) for name, url in (table.get("proxy") or {}).items()},
         "max_body": table.get("max_body"),
         "header_seconds": table.get("header_seconds"),
         "read_seconds": table.get("read_seconds"),

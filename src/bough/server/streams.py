@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, TypeVar
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+
+if TYPE_CHECKING:
+    from bough.server.openai.relay import Relay
 
 R = TypeVar("R")
 STREAM = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -28,3 +33,24 @@ async def disconnected(request: Request, future: asyncio.Future[R]) -> R:
 async def _gone(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
+
+
+async def follow(relay: Relay) -> AsyncIterator[bytes]:
+    """The frames of an relay; a client that goes away ends it."""
+    try:
+        async for frames in relay.log.follow():
+            yield frames
+    finally:
+        relay.close()
+
+
+async def answer(request: Request, relay: Relay, *, streams: bool) -> Response:
+    """The reply of an relay, as a stream or whole. Raises the error of a provider that has sent nothing yet."""
+    try:
+        await disconnected(request, relay.accepted)
+        if not streams:
+            return JSONResponse(await disconnected(request, relay.finished))
+    except BaseException:
+        relay.close()
+        raise
+    return StreamingResponse(follow(relay), headers=STREAM, media_type="text/event-stream")

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from starlette.datastructures import Headers
+from starlette.requests import Request
 from starlette.responses import Response
 
 from bough.errors import BoughError
@@ -21,7 +22,15 @@ from bough.server.access import tokens
 from bough.server.access.cookies import LOCAL, Cookies
 from bough.server.access.origins import SAFE_METHODS, check_host, check_origin
 from bough.server.access.scopes import SCOPES, Access
-from bough.server.problems import HttpProblem, Problem, as_openai_error, as_problem_json, as_text, of_error
+from bough.server.problems import (
+    HttpProblem,
+    Problem,
+    as_anthropic_error,
+    as_openai_error,
+    as_problem_json,
+    as_text,
+    of_error,
+)
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -51,6 +60,7 @@ AREAS = (
     Area("/signin", (), as_text),
     Area("/static/", (), as_text),
     Area("/metrics", ("bearer",), as_text),
+    Area("/v1/messages", ("bearer", "api-key"), as_anthropic_error),
     Area("/v1/", ("bearer", "api-key"), as_openai_error),
     Area("/mcp", ("bearer",), as_problem_json),
     Area("/proxy/", ("path",), as_openai_error),
@@ -153,6 +163,11 @@ def presented(scope: Scope, headers: Headers, area: Area) -> str | None:
     if kind.lower() == "bearer" and token.strip():
         return token.strip()
     return headers.get("x-api-key") if "api-key" in area.credentials else None
+
+
+def require_run(request: Request) -> None:
+    """Raises `HttpProblem` (403) unless the caller may run models."""
+    require(request.state.access, "run")
 
 
 def require(access: Access, scope: str) -> None:

@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, Response
 from bough.agent.compaction import Summarizer
 from bough.model import Json
 from bough.model.tokens import estimate_text
+from bough.server.access.gate import require_run
 from bough.server.context import context_of, store_of
 from bough.server.openai import begin
 from bough.server.openai.ids import mint
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 async def compact(request: Request) -> Response:
     """Sum up a dialog: the user's messages, and one item with the summary, which a later input may begin with."""
+    require_run(request)
     context, store = context_of(request), store_of(request)
     asked = response_request({**await read_body(request), "store": False, "stream": False})
     provider = await asyncio.to_thread(context.models.find, asked.model)

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from bough.server.access.gate import require_run
 from bough.server.context import context_of, store_of
 from bough.server.openai import begin, resource, upstream
 from bough.server.openai.compaction import compact, count_input
@@ -41,6 +42,7 @@ PATIENCE = 10.0
 
 async def create(request: Request) -> Response:
     """Create a response: whole, as a stream, or in the background."""
+    require_run(request)
     context, store = context_of(request), store_of(request)
     asked = response_request(await read_body(request))
     provider = await asyncio.to_thread(context.models.find, asked.model)

@@ -1,0 +1,1 @@
+"""Anthropic's API under `/v1/messages`."""
