@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
 
-.PHONY: run test lint fix docs bench soak clean
+.PHONY: run test lint fix docs bench soak programs clean
 
 # A conversation with a real model, kept in .venv: no key, and nothing of the user's is touched.
 run: export BOUGH_DB = $(CURDIR)/$(VENV)/first.db
@@ -39,6 +39,10 @@ bench: $(READY) $(if $(PEERS),$(VENV)/.peers)
 
 soak: $(READY)
 	$(BIN)/python -m pytest -m soak
+
+# Installs the programs from npm and PyPI into $$BOUGH_PROGRAMS, else into ~/.cache/bough-programs.
+programs: $(READY)
+	$(BIN)/python -m pytest -m programs -n 1
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

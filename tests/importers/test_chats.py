@@ -105,8 +105,9 @@ def test_replies_of_a_batch_are_named_as_such(tmp_path: Path) -> None:
         {"interactions": [{"request": {"body": {"messages": HI}}}], "version": 1},
         {"log": {"version": "1.2", "entries": [{"request": {"messages": HI}}]}},
         {"messages": [{"role": "Software engineer", "content": "a job"}]},
+        {"seq": 1, "type": "message_append", "payload": {"role": "user", "content": "hi"}},
     ],
-    ids=["OpenAPI", "VCR", "HAR", "other roles"],
+    ids=["OpenAPI", "VCR", "HAR", "other roles", "an event of a log"],
 )
 def test_files_that_contain_examples_of_chats_are_no_chats(tmp_path: Path, record: Json) -> None:
     for number, text in enumerate(

@@ -43,6 +43,7 @@ def gemini(place: Path) -> Path:
         turn(2, "gemini", "", thoughts=[thought]),
         turn(2, "gemini", "", thoughts=[thought], toolCalls=[CALL], tokens=TOKENS, model="gemini-3-pro"),
         {"$set": {"lastUpdated": "2026-03-01T10:00:03.000Z"}},
+        turn(9, "user", [{"functionResponse": {"id": "read-1", "name": "read_file", "response": {"output": "x"}}}]),
         turn(3, "gemini", "A main branch.", tokens=TOKENS, model="gemini-3-pro"),
         turn(4, "user", "And a twig?"),
         turn(5, "gemini", "A small one.", model="gemini-3-pro"),

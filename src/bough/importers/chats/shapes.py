@@ -25,6 +25,7 @@ ROLES = {
     "function_call": "assistant", "observation": "tool", "function_response": "tool", "tool_response": "tool",
 }  # fmt: skip
 """OpenAI's role for each name of a role in datasets and frameworks."""
+RESPONSE_ITEMS = ("message", "reasoning", "function_call", "function_call_output", "custom_tool_call")
 TEXTS = ("content", "value", "text")
 
 
@@ -63,7 +64,14 @@ def is_message(value: Json) -> bool:
     """Whether a value is one message of a dialog, under any names."""
     if not isinstance(value, dict) or any(isinstance(value.get(key), list) for key in ("messages", "conversations")):
         return False
-    return _renamed(value) is not None or detect([value]) not in (None, "openai.chat")
+    return _renamed(value) is not None or _is_wire_message(value)
+
+
+def _is_wire_message(item: dict[str, Json]) -> bool:
+    """Whether a value is a message of a provider. A type alone says nothing: lines of many logs have one."""
+    format = detect([item])
+    known = "role" in item or text_or_none(item.get("type")) in RESPONSE_ITEMS
+    return format not in (None, "openai.chat") and (format != "openai.responses" or known)
 
 
 def _dialog(items: list[Json], about: dict[str, Json]) -> RawDialog | None:
@@ -76,7 +84,8 @@ def _dialog(items: list[Json], about: dict[str, Json]) -> RawDialog | None:
         if len(renamed) != len(items):
             return None
         return RawDialog(renamed, "openai.chat", about, renamed == items)
-    return RawDialog(items, format, about)
+    is_dialog = any(isinstance(item, dict) and _is_wire_message(item) for item in items)
+    return RawDialog(items, format, about) if is_dialog else None
 
 
 def _openai(items: list[Json]) -> Iterator[Json]:

@@ -18,6 +18,10 @@ def read_messages(record: Record) -> list[Message]:
     """The messages of a record: a prompt, a reply with the results of its calls, or a note of the program."""
     kind, content = record.get("type"), tuple(_blocks(record.get("content")))
     if kind == "user":
+        # Results are repeated as the user's words; the calls have them already.
+        content = tuple(block for block in content if not isinstance(block, ToolResult))
+        if not content:
+            return []
         envelope = {FAMILY: {"displayContent": record["displayContent"]}} if record.get("displayContent") else None
         return [Message("user", content, envelope=envelope)]
     if kind != "gemini":

@@ -97,15 +97,20 @@ class SessionRecording:
         self._records[id] = record
         self.model = text_or_none(record.get("model")) or self.model
         if record.get("type") == "user" and not self.prompt:
-            self.prompt = text_of(record.get("displayContent") or record.get("content"))
+            text = text_of(record.get("displayContent") or record.get("content"))
+            self.prompt = "" if text.lstrip().startswith("<session_context>") else text
         for call in record.get("toolCalls") or ():
             if isinstance(agent := at(call, "agentId"), str):
                 self.agents[agent] = (id, str(at(call, "id")), str(at(call, "name")))
 
-    def _last(self, id: str) -> str:
-        """The id of the last message of a record."""
-        more = len(read_messages(self._records[id])) - 1
-        return f"{id}#{more}" if more else id
+    def _last(self, id: str) -> str | None:
+        """The id of the last message of a record, or of the one before it if it has none."""
+        at_id: str | None = id
+        while at_id is not None:
+            if count := len(read_messages(self._records[at_id])):
+                return f"{at_id}#{count - 1}" if count > 1 else at_id
+            at_id = self._parents[at_id]
+        return None
 
 
 def is_session(value: Json) -> bool:
