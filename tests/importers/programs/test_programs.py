@@ -12,8 +12,8 @@ import bough
 from bough import Node, Store
 from bough.importers import detect
 from tests.importers.helpers import import_path
-from tests.programs.installed import from_npm, from_pypi, run
-from tests.programs.model_server import ANSWER, TOKENS, Script, model_server
+from tests.importers.programs.installed import from_npm, from_pypi, run
+from tests.importers.programs.model_server import ANSWER, TOKENS, Script, model_server
 
 pytestmark = pytest.mark.programs
 
