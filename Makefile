@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
 
-.PHONY: run test lint fix docs bench soak programs clean
+.PHONY: run test lint fix docs bench soak suites programs clean
 
 # A conversation with a real model, kept in .venv: no key, and nothing of the user's is touched.
 run: export BOUGH_DB = $(CURDIR)/$(VENV)/first.db
@@ -36,6 +36,10 @@ docs: $(READY)
 # `make bench PEERS=1` measures other stores of conversations in the same run.
 bench: $(READY) $(if $(PEERS),$(VENV)/.peers)
 	$(BIN)/python -m bench $(if $(PEERS),--peers)
+
+# The suites of the SDKs that there are adapters for, each in an environment of its own. The network is needed.
+suites: $(READY)
+	$(BIN)/python -m suites
 
 soak: $(READY)
 	$(BIN)/python -m pytest -m soak

@@ -35,6 +35,7 @@ class BoughSessionStore:
 
     def __init__(self, where: StrPath | None = None, *, store: Store | None = None) -> None:
         self.store, self._owned = open_store(where, store)
+        self._written = 0
         self._call = at_once if store is None and str(where) == ":memory:" else settled
 
     async def __aenter__(self) -> Self:
@@ -111,7 +112,8 @@ class BoughSessionStore:
         (before,) = session.documents(names=[SUMMARY]) or (None,)
         folded = dict(fold_session_summary(json_of(before) if before else None, key, list(entries)))
         earlier = json_of(before)["mtime"] if before else 0
-        folded["mtime"] = max(time.time_ns() // 1_000_000, earlier + 1)
+        # Two transcripts that are written in one millisecond have an order all the same.
+        self._written = folded["mtime"] = max(time.time_ns() // 1_000_000, earlier + 1, self._written + 1)
         return folded, before.revision if before else 0
 
     def _load(self, key: Any) -> list[Any] | None:

@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from bough.engines import connect
 from bough.errors import Invalid
-from bough.model import Document, Json, Usage
+from bough.model import Document, Json, ToolCall, Usage
 from bough.model.keys import parse_key
 from bough.model.values import replace
 from bough.prices import listed_cost
@@ -64,6 +64,15 @@ def key_of(name: Any) -> str:
 def json_of(document: Document) -> Json:
     """The value of a document that is JSON."""
     return document.value
+
+
+def json_call(call: ToolCall) -> Json:
+    """The arguments of a call as an object; text that is none is put into one."""
+    try:
+        parsed = call.input
+    except ValueError:
+        parsed = call.arguments
+    return parsed if isinstance(parsed, dict) else {"input": parsed}
 
 
 async def settled(verb: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

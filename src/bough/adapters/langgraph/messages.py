@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
-from bough.adapters.common import priced
+from bough.adapters.common import json_call, priced
 from bough.model import Block, Json, Media, Message, Other, Role, Text, ToolResult, Usage, tool_call
 
 KEPT = "langgraph"
@@ -82,21 +82,12 @@ def foreign(message: Message) -> Any:
     from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 
     if message.role == "assistant":
-        calls = [{"id": call.call_id, "name": call.name, "args": arguments(call)} for call in message.calls]
+        calls = [{"id": call.call_id, "name": call.name, "args": json_call(call)} for call in message.calls]
         return AIMessage(message.text, tool_calls=calls)
     if message.role == "tool_result":
         (result, *_) = message.results
         return ToolMessage(result.text, tool_call_id=result.call_id, status="error" if result.error else "success")
     return (SystemMessage if message.role == "system" else HumanMessage)(message.text)
-
-
-def arguments(call: Any) -> Json:
-    """The arguments of a call as an object; text that is none is put into one."""
-    try:
-        parsed = call.input
-    except ValueError:
-        parsed = call.arguments
-    return parsed if isinstance(parsed, dict) else {"input": parsed}
 
 
 def provenance(messages: Sequence[Any]) -> dict[str, Any]:
