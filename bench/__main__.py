@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from bench import (
+    adapters,
     append,
     concurrency,
     contexts,
@@ -47,7 +48,7 @@ MEASUREMENTS: dict[str, Measurement] = {
 }
 
 
-PEERS = {"peers": peers.measure}
+PEERS = {"peers": peers.measure, "adapters": adapters.measure}
 """Measured only when asked for: they need `pip install -e '.[peers]'`, as `make bench PEERS=1` does."""
 
 

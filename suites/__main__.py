@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from suites.environment import Counts, environment, pytest, run, source, variables
+from suites.environment import ROOT, Counts, environment, pytest, run, source, variables
 
 HERE = Path(__file__).parent
 
@@ -89,14 +89,29 @@ def pydantic_ai() -> Iterator[Counts]:
 
 def strands() -> Iterator[Counts]:
     """The tests of its session manager over a repository, and those of its file manager that fit any repository."""
-    extras = ["pytest", "pytest-asyncio", "pytest-timeout", "moto", "boto3"]
+    extras = ["pytest", "pytest-asyncio", "pytest-timeout", "moto", "boto3", "hypothesis"]
     python = environment("strands", [f"strands-agents[all]=={STRANDS}", *extras])
     root = source(python, "strands-agents", STRANDS)
     only = ["--timeout=60", "-k", "session or repository or history or message"]
     files = [f"tests/strands/{file}" for file in STRANDS_FILES]
     yield pytest("strands manager", python, root, "strands", [*only, *files], AWS_DEFAULT_REGION="us-east-1")
+    yield end_to_end("strands", python)
     file = "tests/strands/session/test_file_session_manager.py"
     yield pytest("strands repository", python, root, "strands_files", [file], AWS_DEFAULT_REGION="us-east-1")
+
+
+def end_to_end(name: str, python: Path) -> Counts:
+    """The end-to-end tests of this project, in the environment of an SDK that is too heavy for every one."""
+    arguments = [
+        "-o",
+        "addopts=",
+        "-W",
+        "ignore",
+        "-k",
+        f"{name} and not postgres",
+        "tests/adapters/test_end_to_end.py",
+    ]
+    return pytest(f"{name} end to end", python, ROOT, None, arguments, BOUGH_ADAPTERS=name)
 
 
 def names(file: str) -> list[str]:

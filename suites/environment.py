@@ -69,12 +69,13 @@ def run(python: Path, *arguments: object, variables: Mapping[str, str], cwd: Pat
     return subprocess.run(command, cwd=cwd, env=variables, check=True, capture_output=True, text=True).stdout
 
 
-def pytest(name: str, python: Path, root: Path, plugin: str, arguments: Sequence[str], **more: str) -> Counts:
+def pytest(name: str, python: Path, root: Path, plugin: str | None, arguments: Sequence[str], **more: str) -> Counts:
     """Runs tests of a source distribution with a plugin of this package."""
     report = CACHE / f"{name.replace(' ', '-')}.xml"
     report.unlink(missing_ok=True)
-    options = ["-q", "-p", "no:cacheprovider", "-p", f"suites.{plugin}", f"--junitxml={report}", "--tb=line"]
-    command = [str(python), "-m", "pytest", *options, *arguments]
+    options = ["-q", "-p", "no:cacheprovider", f"--junitxml={report}", "--tb=line"]
+    plugins = ["-p", f"suites.{plugin}"] if plugin else []
+    command = [str(python), "-m", "pytest", *options, *plugins, *arguments]
     done = subprocess.run(command, cwd=root, env=variables(root, **more), capture_output=True, text=True, check=False)
     if not report.exists():
         raise SystemExit(f"{name}: no report\n{done.stdout[-4000:]}{done.stderr[-2000:]}")

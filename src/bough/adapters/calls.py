@@ -11,7 +11,7 @@ from bough.session import Session
 
 
 @value
-class Call:
+class ModelCall:
     """What was sent, and the reply or the error."""
 
     sent: list[Message]
@@ -23,7 +23,7 @@ class Call:
     usage: Usage = Usage()
 
 
-def record(session: Session, call: Call) -> None:
+def record(session: Session, call: ModelCall) -> None:
     """Stores what is new of a call. Where it departs from the dialog, it becomes a branch and the dialog.
 
     A failed call is a failed turn with the last words that were sent, if they are the user's.

@@ -5,7 +5,10 @@ Each has `ask(where, url, key, question)`, which gives the answer. As a command 
 
 from __future__ import annotations
 
-NAMES = ["openai_agents", "langgraph", "pydantic_ai"]
+import os
+
+NAMES = os.environ.get("BOUGH_ADAPTERS", "openai_agents langgraph pydantic_ai").split()
+"""The SDKs that are light enough for every environment, or those that this one has."""
 
 
 def look(place: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any
 
 from bough.adapters.langgraph.messages import Serialised, foreign, restored
@@ -26,6 +27,8 @@ class PathStep:
 
     id: str
     fingerprint: bytes
+    state: Any = None
+    """A copy of the message's fields, once it was compared: an equal message has the same serialised form."""
 
 
 @value
@@ -39,7 +42,7 @@ class Growth:
 
     def places(self, ids: Sequence[str]) -> tuple[PathStep, ...]:
         """The whole path, once the new messages have ids."""
-        added = (PathStep(id, one.fingerprint) for id, one in zip(ids, self.new, strict=True))
+        added = (PathStep(id, one.fingerprint, state_of(one.message)) for id, one in zip(ids, self.new, strict=True))
         return (*self.common, *added)
 
 
@@ -52,8 +55,7 @@ class Dialogs:
 
     def growth(self, serde: Any, tips: Sequence[str | None], messages: Sequence[Any]) -> Growth:
         """How a list continues one of the paths that end at these nodes, some of which may be gone: the most alike."""
-        given = [Serialised(serde, message) for message in messages]
-        growths = [grown(self.places(serde, tip), given) for tip in dict.fromkeys(tips)]
+        growths = [grown(serde, self.places(serde, tip), messages) for tip in dict.fromkeys(tips)]
         return max(growths, key=lambda growth: len(growth.common))
 
     def places(self, serde: Any, tip: str | None) -> tuple[PathStep, ...]:
@@ -83,13 +85,26 @@ class Dialogs:
         return [message for message, _ in found]
 
 
-def grown(before: tuple[PathStep, ...], given: Sequence[Serialised]) -> Growth:
-    same = 0
-    for place, one in zip(before, given, strict=False):
-        if place.fingerprint != one.fingerprint:
-            break
-        same += 1
-    return Growth(before[same - 1].id if same else None, before[:same], tuple(given[same:]))
+def grown(serde: Any, before: Sequence[PathStep], messages: Sequence[Any]) -> Growth:
+    common: list[PathStep] = []
+    for step, message in zip(before, messages, strict=False):
+        if step.state is None or not is_state(message, step.state):
+            if Serialised(serde, message).fingerprint != step.fingerprint:
+                break
+            step = PathStep(step.id, step.fingerprint, state_of(message))
+        common.append(step)
+    new = tuple(Serialised(serde, message) for message in messages[len(common) :])
+    return Growth(common[-1].id if common else None, tuple(common), new)
+
+
+def state_of(message: Any) -> Any:
+    """A copy of what a message consists of; a graph may change the message itself later."""
+    return deepcopy((type(message), message.__dict__, message.model_extra))
+
+
+def is_state(message: Any, state: Any) -> bool:
+    kind, fields, extra = state
+    return type(message) is kind and message.__dict__ == fields and message.model_extra == extra
 
 
 def read(serde: Any, node: Node) -> tuple[Any, bytes]:

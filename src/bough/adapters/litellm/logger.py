@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from litellm.integrations.custom_logger import CustomLogger
 
 from bough import formats
-from bough.adapters.calls import Call, record
+from bough.adapters.calls import ModelCall, record
 from bough.adapters.common import key_of, open_store, settled
 from bough.model import Usage
 from bough.model.values import replace
@@ -52,7 +52,7 @@ class BoughLogger(CustomLogger):
             return  # an embedding, an image: no conversation
         form = formats.get("openai.chat")
         sent = [message for message in form.decode(messages).messages if message.role != "system"]
-        call = Call(sent, error=error, model=kwargs.get("model"), provider=kwargs.get("custom_llm_provider"))
+        call = ModelCall(sent, error=error, model=kwargs.get("model"), provider=kwargs.get("custom_llm_provider"))
         if error is None:
             decoded = form.decode(response.model_dump())
             usage: Usage = replace(decoded.provenance.usage, cost=kwargs.get("response_cost"))

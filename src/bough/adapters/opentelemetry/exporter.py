@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.trace import StatusCode
 
-from bough.adapters.calls import Call, record
+from bough.adapters.calls import ModelCall, record
 from bough.adapters.common import key_of, open_store, priced
 from bough.adapters.opentelemetry.parts import messages_of
 from bough.errors import BoughError
@@ -58,7 +58,7 @@ class BoughSpanExporter(SpanExporter):
         record(session, call_of(span, told))
 
 
-def call_of(span: Any, told: Mapping[str, Any]) -> Call:
+def call_of(span: Any, told: Mapping[str, Any]) -> ModelCall:
     """The call of a model that a span is about."""
     failed = span.status.status_code == StatusCode.ERROR
     model, provider = (
@@ -67,7 +67,7 @@ def call_of(span: Any, told: Mapping[str, Any]) -> Call:
     )
     sent, received = told.get("gen_ai.usage.input_tokens"), told.get("gen_ai.usage.output_tokens")
     usage = priced(Usage(sent, received, told.get("gen_ai.usage.cache_read.input_tokens")), model, provider)
-    return Call(
+    return ModelCall(
         [message for message in messages_of(told["gen_ai.input.messages"]) if message.role != "system"],
         None if failed else messages_of(told.get("gen_ai.output.messages")),
         (span.status.description or "The call failed.") if failed else None,

@@ -44,11 +44,11 @@ def foreign(messages: list[Message]) -> list[Any]:
     return list(formats.get("bedrock").encode(plain).payload)
 
 
-def provenance(message: Any) -> dict[str, Any]:
+def provenance(message: Any, model: str | None) -> dict[str, Any]:
     """Arguments of `Session.append` about a reply: Strands notes its usage in the metadata of the message."""
     metadata = message.get("metadata") or {}
     counts = metadata.get("usage") or {}
     if message.get("role") != "assistant" or not counts:
         return {}
     usage = Usage(counts.get("inputTokens"), counts.get("outputTokens"), counts.get("cacheReadInputTokens"))
-    return {"usage": priced(usage, metadata.get("model"))}
+    return {"usage": priced(usage, model), "model": model}

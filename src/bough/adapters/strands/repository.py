@@ -38,6 +38,8 @@ class BoughSessionRepository(SessionRepository):
 
     def __init__(self, where: StrPath | None = None, *, store: Store | None = None) -> None:
         self.store, self._owned = open_store(where, store)
+        self.models: dict[str, str] = {}
+        """The model of each agent, where it is known: messages do not tell it."""
 
     def close(self) -> None:
         """Closes the store, unless it was given."""
@@ -90,7 +92,7 @@ class BoughSessionRepository(SessionRepository):
         own = kept(last[0].message) if last else None
         if own is not None and own["message_id"] >= number and number in dict(self._messages(session)):
             raise SessionException(f"Message {number} already exists in agent {agent_id} in session {session_id}")
-        session.append([message_of(session_message)], **provenance(session_message.message))
+        session.append([message_of(session_message)], **provenance(session_message.message, self.models.get(agent_id)))
 
     def read_message(self, session_id: str, agent_id: str, message_id: int, **kwargs: Any) -> Any:  # noqa: ARG002
         """A message by its number; None if there is none."""
@@ -193,6 +195,13 @@ class BoughSessionManager(RepositorySessionManager):
         if info is not None and info.head_id and self.repository.read_agent(self.session_id, agent.agent_id) is None:
             self.repository.create_agent(self.session_id, SessionAgent.from_agent(agent))
         super().initialize(agent, **kwargs)
+
+    def append_message(self, message: Any, agent: Any, **kwargs: Any) -> None:
+        """Adds a message, with the model of the agent."""
+        model = agent.model.get_config().get("model_id") if hasattr(agent, "model") else None
+        if isinstance(model, str):
+            self.repository.models[agent.agent_id] = model
+        super().append_message(message, agent, **kwargs)
 
     def close(self) -> None:
         """Closes the store, unless it was given."""
