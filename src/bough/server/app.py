@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -20,6 +21,7 @@ from bough.server import health, signin
 from bough.server.access.gate import Gate
 from bough.server.anthropic import messages
 from bough.server.headers import SecurityHeaders
+from bough.server.indexing import keep_indexed
 from bough.server.limits import ClientLimits
 from bough.server.observe import Observer, log
 from bough.server.openai import completions, conversations, model_list, responses
@@ -40,9 +42,11 @@ def build(context: ServerContext) -> ASGIApp:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:  # noqa: ARG001
+        indexing = asyncio.create_task(keep_indexed(context))
         try:
             yield
         finally:
+            indexing.cancel()
             await context.close()
 
     areas = (responses, conversations, model_list, completions, messages, forward, health, signin)

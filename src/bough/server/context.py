@@ -51,7 +51,7 @@ class ServerContext:
 
     async def close(self) -> None:
         """End what is running, and close all connections and stores."""
-        await self.responses.stop(0)
+        await self.responses.stop(self.settings.grace_seconds)
         if self._forwarding is not None:
             await self._forwarding.aclose()
         self.models.close()

@@ -36,7 +36,7 @@ async def _gone(request: Request) -> None:
 
 
 async def follow(relay: Relay) -> AsyncIterator[bytes]:
-    """The frames of an relay; a client that goes away ends it."""
+    """The frames of a relay; a client that goes away ends it."""
     try:
         async for frames in relay.log.follow():
             yield frames
@@ -45,7 +45,7 @@ async def follow(relay: Relay) -> AsyncIterator[bytes]:
 
 
 async def answer(request: Request, relay: Relay, *, streams: bool) -> Response:
-    """The reply of an relay, as a stream or whole. Raises the error of a provider that has sent nothing yet."""
+    """The reply of a relay, as a stream or whole. Raises the error of a provider that has sent nothing yet."""
     try:
         await disconnected(request, relay.accepted)
         if not streams:

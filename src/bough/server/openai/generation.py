@@ -23,6 +23,7 @@ from bough.server.openai.ids import mint, prefix_of
 from bough.server.openai.items import REPLY, message_items
 from bough.server.openai.resource import EVENTS, INCOMPLETE, RECORD, error_of, resource, usage_of
 from bough.server.problems import HttpProblem
+from bough.server.telemetry import report
 
 if TYPE_CHECKING:
     from bough.providers.types import Answer, Provider
@@ -103,6 +104,12 @@ class Generation:
         self._settle(self.accepted, None)
         self._settle(self.finished, made)
         self.log.close()
+        report(
+            provider=self._provider.name, model=self._provider.model, usage=self.usage, started_at=self._started_at,
+            error=made["error"] and made["error"]["code"],
+            **{"gen_ai.response.id": self.id, "gen_ai.request.previous_response.id": self.request.previous,
+               "gen_ai.conversation.id": None if self.turn is None else self.turn.session.key},
+        )  # fmt: skip
 
     def _settle(self, future: asyncio.Future[Any], result: Any) -> None:
         def settle() -> None:

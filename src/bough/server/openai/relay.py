@@ -17,6 +17,7 @@ from bough.providers.types import pieces_of
 from bough.server.event_log import EventLog
 from bough.server.openai.upstream import as_node, options_for
 from bough.server.problems import of_error
+from bough.server.telemetry import report
 
 if TYPE_CHECKING:
     from bough.providers.types import Answer, Piece, Provider
@@ -97,6 +98,8 @@ class Relay:
                 self._keep(self._answer.reply(), self._details(self._answer))
             self._flush()
             self._settle(self.finished, reply)
+            report(provider=self._provider.name, model=self._provider.model, usage=self.usage,
+                   started_at=self._started_at)  # fmt: skip
         except Exception as error:
             self._held = None
             self._settle(self.accepted, error)
