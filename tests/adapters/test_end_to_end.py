@@ -123,3 +123,22 @@ def test_a_conversation_is_continued_through_another_sdk(
         assert [text for text in texts(store, "s") if text.endswith("?")] == [
             "One?", "Answer to One?", "Two?", "Answer to Two?", "Three?", "Answer to Three?"
         ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in NAMES if name != "pydantic_ai"]
+)  # there the second one gets a conflict
+def test_two_processes_on_one_session_lose_nothing(name: str, server: Model, tmp_path: Path) -> None:
+    where = tmp_path / "a.db"
+    program(name)(str(where), server.address, "s", "First?")
+    asked = [[f"{letter}{number}?" for number in range(3)] for letter in "AB"]
+    running = [process(name, where, server.address, "s", *questions) for questions in asked]
+    for one, questions in zip(running, asked, strict=True):
+        out, errors = one.communicate(timeout=120)
+        assert out.splitlines() == [f"Answer to {question}" for question in questions], errors
+    with bough.connect(where) as store:
+        said = [node.message.text for node in store.list_messages() if node.role in ("user", "assistant")]
+        for question in [*asked[0], *asked[1]]:
+            assert question in said
+            assert f"Answer to {question}" in said
+        assert store.verify(unreachable=True) == []

@@ -80,8 +80,9 @@ class Dialogs:
         """The messages of the path that ends at a node. Raises `NotFound` if they were deleted."""
         path = self._store.path(tip)
         found = [read(serde, node) for node in path]
-        marks = (mark for _, mark in found)
-        self.remember(tip, tuple(PathStep(node.id, mark) for node, mark in zip(path, marks, strict=True)))
+        if tip not in self._known:  # a path never changes, and one that was compared knows more
+            steps = (PathStep(node.id, mark) for node, (_, mark) in zip(path, found, strict=True))
+            self.remember(tip, tuple(steps))
         return [message for message, _ in found]
 
 
