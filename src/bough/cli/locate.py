@@ -99,7 +99,10 @@ class Locator:
 
     def open_namespace(self, namespace: str | None) -> Store:
         """Open a namespace of the store, for a server; None is the one that this command line names."""
-        return self._open(self.find(), namespace)
+        found = self.find()
+        if namespace is not None and found.path is None:  # the namespace in the URL is this command line's own
+            found = StoreLocation(without_namespace(found.where), found.source)
+        return self._open(found, namespace)
 
     def existing(self, *, missing_ok: bool = False) -> Store:
         """Open the store without creating a file: where there is none, an empty store in memory.
@@ -146,3 +149,13 @@ def working_directory() -> str:
         return os.getcwd()
     except FileNotFoundError:
         raise NotFound("The working directory was deleted; change to another one.") from None
+
+
+def without_namespace(url: str) -> str:
+    """The URL of a server without the namespace in it."""
+    from urllib.parse import parse_qsl, urlencode, urlsplit
+    from urllib.parse import quote as percent
+
+    parts = urlsplit(url)
+    options = [(name, one) for name, one in parse_qsl(parts.query, keep_blank_values=True) if name != "namespace"]
+    return parts._replace(query=urlencode(options, quote_via=percent)).geturl()

@@ -1,0 +1,38 @@
+// The official clients for Node, unmodified: every endpoint and stream helper. Arguments: the server's URL and token.
+import OpenAI from "openai"; import Anthropic from "@anthropic-ai/sdk"; import assert from "node:assert";
+const [url, token] = process.argv.slice(2);
+const c = new OpenAI({ baseURL: url + "/v1", apiKey: token, maxRetries: 0 });
+const first = await c.responses.create({ model: "m", input: "hi" });
+assert.equal(first.output_text, "one");
+const fork = await c.responses.create({ model: "m", input: "fork", previous_response_id: first.id });
+assert.equal(fork.output_text, "two");
+const s = c.responses.stream({ model: "tools", input: "look" });
+const kinds = []; for await (const e of s) kinds.push(e.type);
+const f = await s.finalResponse(); assert.equal(f.output_text, "I look."); assert.equal(kinds.at(-1), "response.completed");
+const bg = await c.responses.create({ model: "slow", input: "go", background: true, stream: true });
+let id, seq; for await (const e of bg) { id ??= e.response?.id; seq = e.sequence_number; if (seq === 4) break; }
+const rest = []; for await (const e of await c.responses.retrieve(id, { stream: true, starting_after: seq })) rest.push(e.sequence_number);
+assert.equal(rest[0], 5);
+const conv = await c.conversations.create({ items: [{ type: "message", role: "user", content: "x" }], metadata: { a: "b" } });
+await c.responses.create({ model: "m", input: "y", conversation: conv.id });
+const items = []; for await (const i of c.conversations.items.list(conv.id, { limit: 2, order: "asc" })) items.push(i.type);
+assert.equal(items.length, 3);
+await c.conversations.items.delete(( await c.conversations.items.list(conv.id)).data[0].id, { conversation_id: conv.id });
+await c.conversations.update(conv.id, { metadata: { c: "d" } }); await c.conversations.delete(conv.id);
+const ii = []; for await (const i of c.responses.inputItems.list(fork.id)) ii.push(i.id); assert.equal(ii.length, 3);
+const cancelled = await c.responses.create({ model: "slow", input: "go", background: true });
+assert.equal((await c.responses.cancel(cancelled.id)).status, "cancelled");
+await c.responses.delete(first.id);
+await assert.rejects(c.responses.retrieve(first.id), OpenAI.NotFoundError);
+const chat = await c.chat.completions.create({ model: "m", messages: [{ role: "user", content: "node" }], store: true, metadata: { n: "1" } });
+assert.equal((await c.chat.completions.retrieve(chat.id)).id, chat.id);
+const l = []; for await (const x of c.chat.completions.list({ metadata: { n: "1" } })) l.push(x.id); assert.deepEqual(l, [chat.id]);
+const cs = c.chat.completions.stream({ model: "tools", messages: [{ role: "user", content: "look" }] });
+assert.equal((await cs.finalChatCompletion()).choices[0].message.tool_calls[0].function.arguments, '{"at": "sea"}');
+await c.chat.completions.delete(chat.id);
+assert.ok((await c.models.list()).data.length > 3);
+await assert.rejects(c.responses.create({ model: "broken", input: "x" }), OpenAI.RateLimitError);
+const a = new Anthropic({ baseURL: url, apiKey: token, maxRetries: 0 });
+const ms = a.messages.stream({ model: "tools", max_tokens: 99, messages: [{ role: "user", content: "look" }] });
+assert.equal(await ms.finalText(), "I look.");
+console.log("ok");
