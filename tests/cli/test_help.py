@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import click
@@ -79,3 +81,15 @@ def test_prompts_that_look_like_commands_can_be_marked_as_prompts(sh: Shell) -> 
     questions = [line for line in sh("ls").out.splitlines() if "[USER]" in line]
     assert [line.split("] ")[1] for line in questions] == ["tree", "tree", "tree of life", "delete everything"]
     assert sh("tre", BOUGH_MODEL=f"scripted:{script}").status == 2
+
+
+def test_what_is_needed_by_few_commands_is_not_imported_by_the_others(sh: Shell) -> None:
+    for words in (["--version"], ["conversations", "ls"], ["--help"], ["status"]):
+        code = (
+            "import sys; from bough.cli import main; main(sys.argv[1:]);"
+            "print(*{'textual', 'rich', 'keyring', 'pygments', 'prompt_toolkit', 'jsonschema'} & set(sys.modules))"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words], env=sh.environment, capture_output=True, text=True, check=True
+        )  # fmt: skip
+        assert done.stdout.splitlines()[-1] == "", words

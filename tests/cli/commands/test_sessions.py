@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pexpect  # type: ignore[import-untyped]
+
+from bough.cli.output.text import width
 from tests.cli.bough_process import Shell
+from tests.cli.terminal import COLOURS, spawn
 
 
 def test_sessions_are_listed_and_filtered(kept: Shell, ids: dict[str, str]) -> None:
@@ -26,3 +30,11 @@ def test_sessions_are_listed_by_label(kept: Shell, ids: dict[str, str]) -> None:
     kept("label", ids["capital"], "topic")
     listed = json.loads(kept("sessions", "--label", "topic", "--json").out)
     assert [info["session"] for info in listed] == ["cli:notes"]
+
+
+def test_forty_columns_hold_a_table(kept: Shell) -> None:
+    for words in (("sessions", "--subagents"), ("convo", "ls", "--flat", "--subagents"), ("models",), ("labels",)):
+        child = spawn(kept, *words, columns=40)
+        child.expect(pexpect.EOF)
+        for line in COLOURS.sub("", child.before).replace("\r\n", "\n").splitlines():
+            assert width(line) <= 40, line

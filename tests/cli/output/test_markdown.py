@@ -147,7 +147,7 @@ def test_a_table_is_drawn_when_it_is_complete() -> None:
     lines = without_escapes(markdown.feed(rest) + markdown.end()).splitlines()
     assert lines == [
         "Tree │ Girth │ Why",
-        "─────┼───────┼" + "─" * 25,
+        "─────┼───────┼" + "─" * 26,
         "oak  │    12 │ it grows slowly and for a",
         "     │       │ very long time",
         "a|b  │     3 │ ",

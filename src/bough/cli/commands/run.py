@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -147,6 +148,7 @@ def set_up(locator: Locator, run_input: RunInput, flags: Flags, words: list[str]
 
 def run_stored(locator: Locator, run_input: RunInput, flags: Flags) -> int:
     """Ask in a session of the store."""
+    from bough.cli.ask.first_run import with_offer
     from bough.cli.ask.runtime import agents_of
     from bough.cli.output.live import unfinished_line
 
@@ -157,7 +159,7 @@ def run_stored(locator: Locator, run_input: RunInput, flags: Flags) -> int:
         setup = set_up(locator, run_input, flags, words)
         plan = plan_conversation(store, target, working_directory(), bool(setup.parts))
         # A model that cannot be used is an error before anything is written.
-        agents = [runtime.agent(options, plan.info) for options in setup.options]
+        agents = [with_offer(locator, partial(runtime.agent, options, plan.info)) for options in setup.options]
         choice = carry_out(store, plan)
         if len(agents) == 1:
             runtime.store_options(choice.session, replace(setup.options[0], model=(flags.models or (None,))[0]))

@@ -93,7 +93,6 @@ def run_loop(
 
     if len(flags.models) > 1:
         raise Invalid("A chat has one model: use -m once, and /regen -m MODEL for another answer.")
-    config = locator.settings()
-    with agents_of(locator, flags.tool_names) as runtime, ChatLoop(store, runtime, config, session, flags) as loop:
+    with agents_of(locator, flags.tool_names) as runtime, ChatLoop(locator, store, runtime, session, flags) as loop:
         loop.files = list(files)
         return loop.run(reader(loop), first, picked)

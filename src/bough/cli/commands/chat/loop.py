@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bough.cli.ask.ask import ask, interruptible
 from bough.cli.ask.attach import attached
 from bough.cli.ask.choose import Choice
+from bough.cli.ask.first_run import with_offer
 from bough.cli.commands.chat.type_ahead import typed_ahead
 from bough.cli.locate import working_directory
 from bough.cli.output.console import on_terminal
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from bough.agent import Agent, Outcome
     from bough.cli.ask.flags import Flags
     from bough.cli.browser import Picked
-    from bough.config import Config
+    from bough.cli.locate import Locator
     from bough.model import Node
     from bough.runtime.agents import Runtime
     from bough.runtime.settings import AgentOptions
@@ -33,10 +34,10 @@ if TYPE_CHECKING:
 class ChatLoop:
     """State of a chat, which its slash commands read and change. Use it in a `with` block, which closes the model."""
 
-    def __init__(self, store: Store, runtime: Runtime, config: Config, session: Session, flags: Flags) -> None:
+    def __init__(self, locator: Locator, store: Store, runtime: Runtime, session: Session, flags: Flags) -> None:
         self.store = store
         self.runtime = runtime
-        self.config = config
+        self.config = locator.settings()
         self.session = session
         self.directory = working_directory()
         self.kept = not flags.incognito
@@ -50,7 +51,7 @@ class ChatLoop:
         """The message, or None for the beginning, that the next question follows instead of the head."""
         self._figures = ""
         self._options = flags.options
-        self._agent = runtime.agent(flags.options, session.info)
+        self._agent = with_offer(locator, lambda: runtime.agent(flags.options, session.info))
         runtime.store_options(session, flags.options)
 
     def __enter__(self) -> ChatLoop:
