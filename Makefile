@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
 
-.PHONY: run test lint fix docs bench soak suites programs clean
+.PHONY: run test lint fix docs pictures bench soak suites programs clean
 
 # A conversation with a real model, kept in .venv: no key, and nothing of the user's is touched.
 run: export BOUGH_DB = $(CURDIR)/$(VENV)/first.db
@@ -34,6 +34,10 @@ docs: $(READY)
 	$(BIN)/cog -r $(DOCS)
 
 # `make bench PEERS=1` measures other stores of conversations in the same run.
+# The screens of docs/terminal.md.
+pictures: $(READY)
+	$(BIN)/python -m tests.cli.browser.pictures
+
 bench: $(READY) $(if $(PEERS),$(VENV)/.peers)
 	$(BIN)/python -m bench $(if $(PEERS),--peers)
 

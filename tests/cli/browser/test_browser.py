@@ -244,11 +244,14 @@ def test_messages_and_their_code_are_copied_and_dialogs_exported(store: bough.St
 def test_a_narrow_terminal_shows_one_pane_after_another(store: bough.Store, size: tuple[int, int]) -> None:
     async def script(app: Browser, pilot: Pilot[Picked]) -> None:
         assert "Planting oaks" in screen(app)
+        app._soon("tree", app.load_tree)  # is not lost when another pane moves
         for key, pane in (("l", "tree"), ("l", "dialog"), ("h", "tree"), ("h", "conversations")):
             await pilot.press(key)
             await settle(app, pilot)
             assert app.pane == pane
             assert app.query_one(f"#{pane}").has_focus
+            if pane == "tree" and size[0] >= 40:
+                assert "And ash trees?" in screen(app)
         assert all(len(line) <= size[0] for line in screen(app).splitlines())
 
     browse(store, script, size=size)

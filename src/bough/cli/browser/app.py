@@ -60,7 +60,8 @@ class Browser(App[Picked]):
         self._heading = title
         self._at = at
         self._scopes: list[Scope] = [Scope("here", directory=directory), Scope("all")]
-        self._pause: Timer | None = None
+        self._pauses: dict[str, Timer] = {}
+        """What waits until the keys pause: one timer for each pane that follows."""
         self.models: list[str] = []
         """Models that are suggested for another answer."""
 
@@ -135,14 +136,14 @@ class Browser(App[Picked]):
     def on_lines_view_moved(self, event: LinesView.Moved) -> None:
         """Let the panes to the right follow, once the cursor rests."""
         if event.view is self.list_pane:
-            self._soon(self.load_tree)
+            self._soon("tree", self.load_tree)
         elif event.view is self.tree_pane:
-            self._soon(self.load_dialog)
+            self._soon("dialog", self.load_dialog)
 
-    def _soon(self, action: Callable[[], object]) -> None:
-        if self._pause is not None:
-            self._pause.stop()
-        self._pause = self.set_timer(PAUSE, action)
+    def _soon(self, name: str, action: Callable[[], object]) -> None:
+        if name in self._pauses:
+            self._pauses[name].stop()
+        self._pauses[name] = self.set_timer(PAUSE, action)
 
     @work(thread=True, exclusive=True, group="tree", exit_on_error=False)
     def load_tree(self) -> None:
@@ -224,7 +225,7 @@ class Browser(App[Picked]):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Search as the user types."""
         if event.input.id == "search":
-            self._soon(lambda: self.search(event.value.strip()))
+            self._soon("search", lambda: self.search(event.value.strip()))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Enter goes to what was found."""
