@@ -100,6 +100,31 @@ def strands() -> Iterator[Counts]:
     yield pytest("strands repository", python, root, "strands_files", [file], AWS_DEFAULT_REGION="us-east-1")
 
 
+def google_adk() -> Iterator[Counts]:
+    """It ships no tests: random programs, compared with its service in memory."""
+    python = environment("google-adk", ["google-adk==2.13.0"])
+    yield printed("google-adk programs", run(python, "-m", "suites.google_adk_programs", variables=variables()))
+
+
+def libraries() -> Iterator[Counts]:
+    """Libraries without a suite for what their adapters are: a program with the real library each."""
+    for name, package in (
+        ("litellm", "litellm==1.106.2"), ("agent_framework", "agent-framework-core==1.23.0"),
+        ("llama_index", "llama-index-core==0.14.25"),
+    ):  # fmt: skip
+        python = environment(name, [package])
+        text = run(
+            python,
+            "-W",
+            "ignore",
+            "-m",
+            "suites.libraries",
+            name,
+            variables=variables(LITELLM_LOCAL_MODEL_COST_MAP="True"),
+        )
+        yield printed(name, text)
+
+
 def end_to_end(name: str, python: Path) -> Counts:
     """The end-to-end tests of this project, in the environment of an SDK that is too heavy for every one."""
     arguments = [
@@ -119,9 +144,8 @@ def names(file: str) -> list[str]:
     return [line for line in lines if "::" in line and not line.startswith("#")]
 
 
-SUITES: dict[str, Callable[[], Iterator[Counts]]] = {
-    suite.__name__: suite for suite in (openai_agents, langgraph, claude_agent_sdk, pydantic_ai, strands)
-}
+ALL = (openai_agents, langgraph, claude_agent_sdk, pydantic_ai, strands, google_adk, libraries)
+SUITES: dict[str, Callable[[], Iterator[Counts]]] = {suite.__name__: suite for suite in ALL}
 
 
 def main(wanted: list[str]) -> int:

@@ -125,9 +125,8 @@ def test_a_conversation_is_continued_through_another_sdk(
         ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in NAMES if name != "pydantic_ai"]
-)  # there the second one gets a conflict
+# Pydantic AI and Strands count messages themselves: there the second writer gets an error, and loads again.
+@pytest.mark.parametrize("name", [name for name in NAMES if name in ("openai_agents", "langgraph")])
 def test_two_processes_on_one_session_lose_nothing(name: str, server: Model, tmp_path: Path) -> None:
     where = tmp_path / "a.db"
     program(name)(str(where), server.address, "s", "First?")
