@@ -21,6 +21,7 @@ from bench import (
     postgres,
     recent,
     searching,
+    serving,
     startup,
     upkeep,
     walk,
@@ -44,6 +45,7 @@ MEASUREMENTS: dict[str, Measurement] = {
     "history": importing.measure,
     "import": imports.measure,
     "start": startup.measure,
+    "serve": serving.measure,
     "walk": walk.measure,
 }
 

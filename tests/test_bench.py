@@ -16,6 +16,7 @@ SUBJECTS = (
     "clean 100,000", "purge 100,000", "longest transaction", "rewind a turn", "previews", "search of one session",
     "bytes written", "by asyncio",
     "PostgreSQL: append", "PostgreSQL: load", "PostgreSQL: 64 sessions",
+    "through `bough serve`", "`GET` of a stored response", "chained responses", "streams at the same time",
     "bough --version", "conversations ls", "of Claude Code", "of ChatGPT", "peak memory",
     "calls into bough: `save_turn`", "calls into bough: `run`",
 )  # fmt: skip
