@@ -33,11 +33,11 @@ docs: $(READY)
 	$(BIN)/python -m bough.db.postgres.namespaces
 	$(BIN)/cog -r $(DOCS)
 
-# `make bench PEERS=1` measures other stores of conversations in the same run.
 # The screens of docs/terminal.md.
 pictures: $(READY)
 	$(BIN)/python -m tests.cli.browser.pictures
 
+# `make bench PEERS=1` measures other stores of conversations in the same run.
 bench: $(READY) $(if $(PEERS),$(VENV)/.peers)
 	$(BIN)/python -m bench $(if $(PEERS),--peers)
 
