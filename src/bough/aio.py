@@ -186,6 +186,7 @@ class AsyncStore(_Facade):
     turns = hop(Store.turns)
     turn_info = hop(Store.turn_info)
     replies = hop(Store.replies)
+    running_replies = hop(Store.running_replies)
     usage = hop(Store.usage)
     find_external = hop(Store.find_external)
     name_externally = hop(Store.name_externally)

@@ -65,6 +65,7 @@ from bough.storage import (
     trash,
     turns,
 )
+from bough.storage import partial as partial_replies
 from bough.storage.changes import AfterCommit, Follower, Observed, report
 from bough.storage.messages import BeforeSave, Entry, Saved, admit, insert, prepare
 from bough.storage.past import Past
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
     from bough.model.previews import SessionPreview
     from bough.model.search import Has, IndexStatus, Query
     from bough.model.times import Span, Time
+    from bough.model.turns import RunningReply
     from bough.protocols import Progress
     from bough.storage.copy import Copied
     from bough.storage.replies import Group, Pair
@@ -526,6 +528,15 @@ class Store:
         if row is None:
             raise NotFound(f"No turn begins at message {id!r}.")
         return codec.turn_info(row)
+
+    def running_replies(self, session: str | None = None) -> list[RunningReply]:
+        """What turns of any process have received so far of replies being written; of one session, or of all.
+
+        A writer stores it about once a second.
+        """
+        with self.db.reading():
+            running = [turn for turn in leases.running(self.db) if session is None or turn.key == session]
+            return partial_replies.replies(self.db, running)
 
     def replies(
         self,

@@ -23,3 +23,15 @@ class SaveTurn:
     request_id: str | None = None
     instructions: str | None = None
     metadata: dict[str, Any] | None = None
+
+
+@value
+class RunningReply:
+    """What a running turn has received so far of a reply that is still being written."""
+
+    turn_id: str | None
+    """The id of the first message of the turn: of an answer without a message, the one that it will get, if known."""
+    parent_id: str | None
+    """The message before the turn: of an answer to an existing question, the question."""
+    session: str | None
+    message: Message

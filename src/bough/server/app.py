@@ -20,6 +20,7 @@ from bough.errors import BoughError
 from bough.server import health, signin
 from bough.server.access.gate import Gate
 from bough.server.anthropic import messages
+from bough.server.api.routes import mount
 from bough.server.headers import SecurityHeaders
 from bough.server.indexing import keep_indexed
 from bough.server.limits import ClientLimits
@@ -52,7 +53,7 @@ def build(context: ServerContext) -> ASGIApp:
     areas = (responses, conversations, model_list, completions, messages, forward, health, signin)
     own = [route for area in areas for route in area.routes]
     static = Mount("/static", StaticFiles(directory=STATIC))
-    routes = [*own, context.metrics.route(), static]
+    routes = [*own, mount(), context.metrics.route(), static]
     app = Starlette(routes=routes, lifespan=lifespan, middleware=[Middleware(ClientLimits, settings=context.settings)],
         exception_handlers={HttpProblem: show_error, BoughError: show_error, HTTPException: show_http_error,
                             Exception: show_error})  # fmt: skip

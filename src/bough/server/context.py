@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 
+from bough.server.api.state import ApiState
 from bough.server.running import Running
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class ServerContext:
         self.metrics = metrics
         self.cookies = cookies
         self.responses = Running()
+        self.api = ApiState()
         self._forwarding: httpx2.AsyncClient | None = None
         self.stopping = asyncio.Event()
         """Set when the server was asked to stop: endless streams end then."""

@@ -7,15 +7,17 @@ written. Until then the row of the turn has a number below zero, and its sketch 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from bough.codec import json_list
 from bough.db import Database
 from bough.errors import Conflict, Invalid
-from bough.model import Message, Text, Thinking
+from bough.model import Block, Message, Text, Thinking
+from bough.model.turns import RunningReply
 from bough.storage import lookup
 from bough.storage.messages import Entry, Saved, insert, prepare
+from bough.storage.rows import RunningTurn
 
 
 class Sketch(NamedTuple):
@@ -49,6 +51,22 @@ def keep(db: Database, turn: int, reply: Entry) -> None:
     put(db, turn, Sketch(reply.label, pairs) if before is None else before._replace(label=reply.label, pairs=pairs))
 
 
+def replies(db: Database, running: Iterable[RunningTurn]) -> list[RunningReply]:
+    """The replies that running turns are receiving, without those of which nothing has come."""
+    found = []
+    for turn in running:
+        sketch = find(db, turn.n)
+        if sketch is not None and sketch.pairs:
+            id = sketch.id if turn.n < 0 else lookup.id_of(db, turn.n)
+            message = Message("assistant", blocks_of(sketch))
+            found.append(RunningReply(id, lookup.id_of(db, turn.parent), turn.key, message))
+    return found
+
+
+def blocks_of(sketch: Sketch) -> tuple[Block, ...]:
+    return tuple(Text(text) if kind == "text" else Thinking(text) for kind, text in sketch.pairs)
+
+
 def put(db: Database, turn: int, sketch: Sketch) -> None:
     db.run("set_sketch", turn, json.dumps(sketch))
 
@@ -70,7 +88,7 @@ def settle(db: Database, turn: int, now: int) -> Settled | None:
         half = sketch.halves[-1]
         _renumber(db, turn, half, half, sketch.halves)
         return Settled(half, half, True)
-    blocks = tuple(Text(text) if kind == "text" else Thinking(text) for kind, text in sketch.pairs)
+    blocks = blocks_of(sketch)
     (entry,) = prepare([Message("assistant", blocks, error=True)], sketch.label)  # it passed `Store.prepare` before
     if turn < 0:
         saved = begin(db, turn, [entry], now)

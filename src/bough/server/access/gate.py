@@ -110,6 +110,14 @@ class Gate:
         with store.in_use():
             await self._app(scope, receive, send_named)
 
+    async def is_still_allowed(self, scope: Scope) -> bool:
+        """Whether the sender of a request that lasts would be let in now: its token may have been revoked."""
+        try:
+            await self._admit(scope, scope["state"]["area"])
+        except (HttpProblem, BoughError):
+            return False
+        return True
+
     async def _admit(self, scope: Scope, area: Area) -> Access | None:
         """Who sends a request; None where everybody is let in. Raises `HttpProblem`."""
         headers, method = Headers(scope=scope), scope["method"]

@@ -1,0 +1,1 @@
+"""`/api/v1`: the tree, turns and live events for any program."""
