@@ -98,6 +98,7 @@ KEYS = (
     ConfigKey("server.header_seconds", "number", "Seconds for the headers of a request.", 10.0),
     ConfigKey("server.read_seconds", "number", "Longest wait for the next piece of a request body, in seconds.", 30.0),
     ConfigKey("server.max_connections", "integer", "Most connections at the same time.", 1000),
+    ConfigKey("server.requests_per_minute", "integer", "Most requests of one token within a minute. Default: any."),
     ConfigKey("server.grace", "number", "Seconds that streams may go on after a signal to stop.", 10.0),
     ConfigKey("channels.*.token", "text", "The token of the bot. Prefer `BOUGH_TELEGRAM_TOKEN` and the like, "
         "`bough keys set telegram`, or `token_file`.", secret=True),

@@ -51,9 +51,11 @@ class Problem:
 class HttpProblem(Exception):
     """Ends a request with a problem."""
 
-    def __init__(self, status: int, code: str, detail: str, param: str | None = None) -> None:
+    def __init__(
+        self, status: int, code: str, detail: str, param: str | None = None, *, is_retryable: bool = False
+    ) -> None:
         super().__init__(detail)
-        self.problem = Problem(status, code, detail, param)
+        self.problem = Problem(status, code, detail, param, is_retryable)
 
 
 def of_error(error: Exception) -> Problem:

@@ -50,6 +50,8 @@ class ServerSettings:
     grace_seconds: float = 10.0
     """Seconds that streams may go on after a signal to stop."""
     max_connections: int = 1000
+    requests_per_minute: int | None = None
+    """Most requests of one token within a minute."""
 
     @property
     def is_loopback(self) -> bool:
@@ -108,5 +110,6 @@ def from_config(config: Config, **given: Any) -> ServerSettings:
         "read_seconds": table.get("read_seconds"),
         "grace_seconds": table.get("grace"),
         "max_connections": table.get("max_connections"),
+        "requests_per_minute": table.get("requests_per_minute"),
     } | {name: one for name, one in given.items() if one is not None}
     return ServerSettings(**{name: one for name, one in values.items() if one is not None})

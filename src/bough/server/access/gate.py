@@ -21,6 +21,7 @@ from bough.model.values import value
 from bough.server.access import tokens
 from bough.server.access.cookies import LOCAL, Cookies
 from bough.server.access.origins import SAFE_METHODS, check_host, check_origin
+from bough.server.access.rates import Rates
 from bough.server.access.scopes import SCOPES, Access
 from bough.server.problems import (
     HttpProblem,
@@ -83,6 +84,7 @@ class Gate:
         self._stores = stores
         self._cookies = cookies
         self._hosts = settings.allowed_hosts()
+        self._rates = Rates(settings.requests_per_minute)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -127,6 +129,7 @@ class Gate:
         check_origin(method, headers, self._settings.origins, by_cookie=by_cookie)
         if access is not None:
             require(access, "read" if method in SAFE_METHODS else "write")
+            self._rates.check(access.name)
         return access
 
     async def _caller(self, scope: Scope, headers: Headers, area: Area) -> tuple[Access | None, bool]:
