@@ -113,7 +113,10 @@ class RefType(click.ParamType):  # type: ignore[type-arg]  # older clicks have n
         """Sessions by key; for a word that is not empty, by short name too."""
         if not self.keys:
             return []
-        known = [(info.key, info.title or "session") for info in store.sessions(limit=MOST)]
+        from bough.cli.output.titles import listed_title
+
+        shown = store.previews(store.sessions(limit=MOST))
+        known = [(one.info.key, listed_title(one) or "session") for one in shown]
         short = [(key.removeprefix(CLI), title) for key, title in known if key.startswith(CLI) and key.count(":") == 1]
         return known + short if incomplete else known
 

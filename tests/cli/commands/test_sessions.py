@@ -16,6 +16,7 @@ def test_sessions_are_listed_and_filtered(kept: Shell, ids: dict[str, str]) -> N
     assert [row.split()[0] for row in rows] == ["telegram:42", "cli:birches", "cli:garden", "cli:notes"]
     assert " red ␛[31m title" in rows[0]  # the first question; escapes are shown, not sent
     assert rows[2].endswith("Planting oaks")
+    assert rows[1].endswith("Planting oaks ⑂ Five metres.")  # a fork has the title of its origin
     assert "cli:garden:delegate:reviewer" in kept("sessions", "--subagents").out
     (delegate,) = json.loads(kept("sessions", "--of", "cli:garden", "--json").out)
     assert (delegate["agent"], delegate["parent"]) == ("reviewer", "cli:garden")

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from bough.cli.browser.lines import LinesView
-from bough.cli.output.text import one_line, plain_line, pluralize, truncate
+from bough.cli.output.text import one_line, pluralize, truncate
 from bough.cli.output.times import ago
+from bough.cli.output.titles import listed_title
 from bough.model.search_query import parse_query
 from bough.model.values import replace, value
 
@@ -146,7 +147,7 @@ class ConversationPane(LinesView):
         """Title and details."""
         shown = self.rows[place]
         preview = self._preview(place)
-        title = plain_line(preview.title) if preview else ""
+        title = listed_title(preview) if preview else ""
         is_here = shown.info is not None and shown.info.key == self.here
         head = Text.assemble(("● " if is_here else "  ", "green"), (truncate(title or "(empty)", width - 2), "bold"))
         if shown.found is not None:

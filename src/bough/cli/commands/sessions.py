@@ -14,6 +14,7 @@ from bough.cli.options import examples, json_option, limit_option, store_options
 from bough.cli.output.console import note, print_json, print_lines
 from bough.cli.output.table import table
 from bough.cli.output.times import format_time
+from bough.cli.output.titles import listed_title
 from bough.cli.refs import session_key
 from bough.model import Headline, SessionInfo
 from bough.model.previews import SessionPreview
@@ -63,7 +64,7 @@ def session_table(
 ) -> Iterator[str]:
     """A table of sessions, and of `strays`: trees without a session. A session without a title shows its question."""
     rows = (
-        (shown.info.key, format_time(shown.info.updated_at), shown.info.head_id, shown.title or "(empty)")
+        (shown.info.key, format_time(shown.info.updated_at), shown.info.head_id, listed_title(shown) or "(empty)")
         for shown in previews(store, sessions)
     )
     newest = (tree.newest for tree in strays)

@@ -10,6 +10,7 @@ from prompt_toolkit.document import Document
 
 from bough.cli.commands.chat.slash import COMMANDS
 from bough.cli.output.text import one_line, truncate
+from bough.cli.output.titles import listed_title
 
 if TYPE_CHECKING:
     from prompt_toolkit.completion import CompleteEvent
@@ -45,7 +46,8 @@ class ChatCompleter(Completer):
             case "/fork" | "/rewind" | "/tree" | "/edit" | "/regen" | "/copy":
                 return [(node.id, node.message.text) for node in reversed(loop.session.path(last=MOST))]
             case "/resume" | "/sessions":
-                return [(info.key, info.title or "") for info in loop.store.sessions(delegates=False, limit=MOST)]
+                shown = loop.store.previews(loop.store.sessions(delegates=False, limit=MOST))
+                return [(one.info.key, listed_title(one)) for one in shown]
             case "/retry":
                 return [(turn.id, turn.status) for turn in loop.session.unfinished[:MOST]]
             case "/agent":
