@@ -23,7 +23,7 @@ def spoken(format: str, messages: Json) -> tuple[Message, ...]:
     """
     decoded = formats.get(format).decode(messages).messages
     first = next((place for place, message in enumerate(decoded) if message.role != "system"), len(decoded))
-    return decoded[first:]
+    return decoded[first:] or decoded
 
 
 def record(

@@ -7,7 +7,9 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
+
+from bough.server.json_text import JsonAnswer
 
 if TYPE_CHECKING:
     from bough.server.openai.relay import Relay
@@ -49,7 +51,7 @@ async def answer(request: Request, relay: Relay, *, streams: bool) -> Response:
     try:
         await disconnected(request, relay.accepted)
         if not streams:
-            return JSONResponse(await disconnected(request, relay.finished))
+            return JsonAnswer(await disconnected(request, relay.finished))
     except BaseException:
         relay.close()
         raise

@@ -104,3 +104,8 @@ def test_an_error_of_the_provider_is_that_of_the_request(client: openai.OpenAI) 
     for wrong in ([], [{"role": "nobody", "content": "x"}]):
         with pytest.raises(openai.BadRequestError):
             client.chat.completions.create(model="m", messages=wrong)  # type: ignore[arg-type]
+
+
+def test_instructions_alone_are_a_dialog(client: openai.OpenAI) -> None:
+    made = client.chat.completions.create(model="m", messages=[{"role": "system", "content": "Go."}], store=True)
+    assert client.chat.completions.retrieve(made.id).choices[0].message.content == "one"

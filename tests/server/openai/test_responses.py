@@ -257,3 +257,32 @@ def test_tokens_of_an_input_are_estimated(client: openai.OpenAI) -> None:
     small = client.responses.input_tokens.count(model="m", input="hello")
     large = client.responses.input_tokens.count(model="m", input="hello " * 100, instructions="x" * 100)
     assert 0 < small.input_tokens < large.input_tokens
+
+
+@pytest.mark.parametrize("text", ["\ud800 half a character", "a NUL \x00 inside", "🌊" * 10_000])
+def test_any_text_comes_back(api: Serving, text: str) -> None:
+    with api.client() as http:
+        made = http.post("/v1/responses", content=json.dumps({"input": text, "metadata": {"t": text[:9]}}).encode())
+        assert made.status_code == 200, made.text
+        assert made.json()["metadata"] == {"t": text[:9]}
+        items = http.get(f"/v1/responses/{made.json()['id']}/input_items").json()["data"]
+        assert items[0]["content"] == [{"type": "input_text", "text": text}]
+
+
+@pytest.mark.parametrize("path", [
+    "/v1/responses/resp_%00", "/v1/conversations/a%00:b", "/v1/conversations/%F0%9F%8C%8A", "/v1/chat/completions/%00",
+    "/v1/conversations/conv_x/items/%00", "/v1/models/%00",
+])  # fmt: skip
+def test_an_id_of_any_shape_is_only_not_found(api: Serving, path: str) -> None:
+    with api.client() as http:
+        assert http.get(path).status_code == 404
+
+
+@pytest.mark.parametrize("body", [
+    {"input": "x", "tools": [1]}, {"input": "x", "text": {"format": 5}}, {"input": "x", "include": [5]},
+    {"input": "x", "conversation": {"id": 5}}, {"input": "x", "metadata": {"a": 1}}, {"input": "x", "stream": "yes"},
+])  # fmt: skip
+def test_a_parameter_of_a_wrong_type_is_refused(api: Serving, body: dict[str, Any]) -> None:
+    with api.client() as http:
+        answer = http.post("/v1/responses", json=body)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid_type")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from bough import formats
 from bough.model import Json, Message, Usage
+from bough.server.json_text import encoded
 from bough.server.openai.relay import error_text
 
 if TYPE_CHECKING:
@@ -31,9 +31,7 @@ class MessageWriter:
         self._open: tuple[str, int | None] | None = None
 
     def frame(self, event: dict[str, Json]) -> bytes:
-        return f"event: {event.get('type')}\ndata: {json.dumps(event, ensure_ascii=False)}\n\n".encode(
-            "utf-8", "replace"
-        )
+        return b"event: %s\ndata: %s\n\n" % (str(event.get("type")).encode(), encoded(event))
 
     def pass_on(self, event: dict[str, Json]) -> dict[str, Json] | None:
         return event

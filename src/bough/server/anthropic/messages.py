@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from bough.context.fit import fit
@@ -15,6 +16,7 @@ from bough.model.tokens import estimate_text
 from bough.server.access.gate import require_run
 from bough.server.anthropic.events import MessageWriter
 from bough.server.context import context_of, store_of
+from bough.server.json_text import JsonAnswer
 from bough.server.openai import options
 from bough.server.openai.ids import mint
 from bough.server.openai.parameters import check_types, read_body
@@ -56,12 +58,14 @@ async def count_tokens(request: Request) -> Response:
     body = await read_body(request)
     nodes = [as_node(message, place) for place, message in enumerate(dialog(body))]
     rest = str(body.get("system") or "") + str(body.get("tools") or "")
-    return JSONResponse({"input_tokens": fit(nodes, FORMAT).tokens + estimate_text(rest)})
+    return JsonAnswer({"input_tokens": fit(nodes, FORMAT).tokens + estimate_text(rest)})
 
 
 def dialog(body: dict[str, Json]) -> tuple[Message, ...]:
     """The messages of a request. Raises `HttpProblem`."""
-    check_types({key: body.get(key) for key in ("model", "stream", "tools", "temperature", "top_p", "metadata")})
+    check_types({key: one for key, one in body.items() if key != "tool_choice"})
+    if not isinstance(body.get("tool_choice"), (dict, NoneType)):
+        raise invalid("tool_choice", "tool_choice is an object.")
     if not isinstance(body.get("messages"), list) or not body["messages"]:
         raise invalid("messages", "messages is a list of at least one message.")
     try:

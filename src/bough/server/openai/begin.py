@@ -9,6 +9,7 @@ from bough.codec.digest import chain
 from bough.errors import Ambiguous, Busy, Conflict, NotFound
 from bough.formats.encoder import own
 from bough.model import Json, Message, Other, user
+from bough.model.ids import is_plain
 from bough.server.openai import resource
 from bough.server.openai.items import ENCRYPTED, FAMILY, items_of
 from bough.server.openai.parameters import ResponseRequest, messages_of
@@ -27,7 +28,9 @@ CONVERSATION = f"{CHANNEL}:conv_"
 
 
 def conversation_key(id: str) -> str:
-    """The session of a conversation; an id with a colon is the key of any session of the store."""
+    """The session of a conversation; an id with a colon is the key of any session. Raises `HttpProblem`."""
+    if not is_plain(id):
+        raise not_found("Conversation", id)
     return id if ":" in id else f"{CHANNEL}:{id}"
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import time
 from typing import TYPE_CHECKING
 
 from bough import formats
 from bough.model import Json, Message, Usage
+from bough.server.json_text import encoded
 from bough.server.openai.relay import error_text
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class ChatWriter:
         self._calls = 0
 
     def frame(self, event: dict[str, Json]) -> bytes:
-        return f"data: {json.dumps(event, ensure_ascii=False)}\n\n".encode("utf-8", "replace")
+        return b"data: %s\n\n" % encoded(event)
 
     def pass_on(self, event: dict[str, Json]) -> dict[str, Json] | None:
         if not self._with_usage and event.get("usage") is not None and not event.get("choices"):

@@ -9,13 +9,14 @@ import time
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from bough.agent.compaction import Summarizer
 from bough.model import Json
 from bough.model.tokens import estimate_text
 from bough.server.access.gate import require_run
 from bough.server.context import context_of, store_of
+from bough.server.json_text import JsonAnswer
 from bough.server.openai import begin
 from bough.server.openai.ids import mint
 from bough.server.openai.items import SEAL, items_of
@@ -39,7 +40,7 @@ async def compact(request: Request) -> Response:
     summary, usage = await asyncio.to_thread(summed_up, provider, nodes)
     kept = [item for item in items_of(nodes) if item["type"] == "message" and item.get("role") == "user"]
     item = {"id": mint("cmp"), "type": "compaction", "encrypted_content": sealed_summary(summary)}
-    return JSONResponse({
+    return JsonAnswer({
         "id": mint("resp"), "object": "response.compaction", "created_at": int(time.time()),
         "output": [*kept, item], "usage": usage,
     })  # fmt: skip
@@ -73,4 +74,4 @@ async def count_input(request: Request) -> Response:
     tokens = context_of_messages(messages, provider, asked).tokens + estimate_text(asked.instructions or "")
     if tools := asked.body.get("tools"):
         tokens += estimate_text(json.dumps(tools))
-    return JSONResponse({"object": "response.input_tokens", "input_tokens": tokens})
+    return JsonAnswer({"object": "response.input_tokens", "input_tokens": tokens})

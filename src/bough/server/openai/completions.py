@@ -6,13 +6,14 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from bough import formats
 from bough.errors import FormatError, NotFound
 from bough.server.access.gate import require_run
 from bough.server.context import context_of, store_of
+from bough.server.json_text import JsonAnswer
 from bough.server.openai import options
 from bough.server.openai.chat_events import ChatWriter
 from bough.server.openai.ids import mint
@@ -45,7 +46,7 @@ async def create(request: Request) -> Response:
     require_run(request)
     context, store = context_of(request), store_of(request)
     body = await read_body(request)
-    check_types({key: body.get(key) for key in ("model", "stream", "store", "tools", "metadata", "temperature")})
+    check_types(body)
     check_metadata(body.get("metadata"))
     whole, messages = dialog(body)
     provider = await asyncio.to_thread(context.models.find, body.get("model"))
@@ -142,7 +143,7 @@ async def list_completions(request: Request) -> Response:
     query = request.query_params
     metadata = {key[9:-1]: text for key, text in query.items() if key.startswith("metadata[") and key.endswith("]")}
     found, more = await store_of(request).call(matching, asked, query.get("model"), metadata)
-    return JSONResponse(listing(found, has_more=more))
+    return JsonAnswer(listing(found, has_more=more))
 
 
 def matching(
@@ -166,7 +167,7 @@ def matching(
 
 async def retrieve(request: Request) -> Response:
     """A stored completion."""
-    return JSONResponse(await store_of(request).call(find, request.path_params["id"]))
+    return JsonAnswer(await store_of(request).call(find, request.path_params["id"]))
 
 
 async def update(request: Request) -> Response:
@@ -185,7 +186,7 @@ async def update(request: Request) -> Response:
         session.put_document(f"{DOCUMENT}{id}", document)
         return completion(store, id, message)
 
-    return JSONResponse(await store_of(request).call(work))
+    return JsonAnswer(await store_of(request).call(work))
 
 
 async def delete(request: Request) -> Response:
@@ -200,7 +201,7 @@ async def delete(request: Request) -> Response:
         store.session(session_key(store, message)).delete_document(f"{DOCUMENT}{id}")
 
     await store_of(request).call(work)
-    return JSONResponse({"id": id, "object": "chat.completion.deleted", "deleted": True})
+    return JsonAnswer({"id": id, "object": "chat.completion.deleted", "deleted": True})
 
 
 async def messages(request: Request) -> Response:
@@ -214,7 +215,7 @@ async def messages(request: Request) -> Response:
         nodes = store.path(message)[:-1]
         return [item for node in nodes for item in stored_messages(node.message, f"{id}-{node.id}")]
 
-    return JSONResponse(page_of(await store_of(request).call(work), asked))
+    return JsonAnswer(page_of(await store_of(request).call(work), asked))
 
 
 def stored_messages(message: Message, id: str) -> list[dict[str, Json]]:

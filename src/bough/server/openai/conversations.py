@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from bough.errors import Busy
 from bough.model.values import replace
 from bough.server.context import store_of
+from bough.server.json_text import JsonAnswer
 from bough.server.openai import begin
 from bough.server.openai.ids import mint
 from bough.server.openai.items import items_of, message_items
@@ -41,7 +42,7 @@ async def create(request: Request) -> Response:
     check_metadata(body.get("metadata"))
     messages = new_messages(body, required=False)
     id = mint("conv")
-    return JSONResponse(await store_of(request).call(made, id, messages, body.get("metadata") or {}))
+    return JsonAnswer(await store_of(request).call(made, id, messages, body.get("metadata") or {}))
 
 
 def made(store: Store, id: str, messages: Sequence[Message], metadata: dict[str, Json]) -> dict[str, Json]:
@@ -53,6 +54,8 @@ def made(store: Store, id: str, messages: Sequence[Message], metadata: dict[str,
 
 def new_messages(body: dict[str, Json], *, required: bool = True) -> tuple[Message, ...]:
     """The items to add, as messages. Raises `HttpProblem`."""
+    if isinstance(body.get("items"), str):
+        raise invalid("items", "items is a list of items.", "invalid-type")
     items = input_items(body.get("items"), "items")
     if required and not items:
         raise invalid("items", "items is missing: there is nothing to add.", "missing-required-parameter")
@@ -67,7 +70,7 @@ async def retrieve(request: Request) -> Response:
     info = await store_of(request).find_session(begin.conversation_key(id))
     if info is None:
         raise not_found("Conversation", id)
-    return JSONResponse(resource(id, info))
+    return JsonAnswer(resource(id, info))
 
 
 async def update(request: Request) -> Response:
@@ -83,7 +86,7 @@ async def update(request: Request) -> Response:
         session.update(extra={**extra, "metadata": body["metadata"] or {}})
         return resource(id, session.info)
 
-    return JSONResponse(await store_of(request).call(work))
+    return JsonAnswer(await store_of(request).call(work))
 
 
 async def delete(request: Request) -> Response:
@@ -98,7 +101,7 @@ async def delete(request: Request) -> Response:
             raise locked() from None
 
     await store_of(request).call(work)
-    return JSONResponse({"id": id, "object": "conversation.deleted", "deleted": True})
+    return JsonAnswer({"id": id, "object": "conversation.deleted", "deleted": True})
 
 
 async def add_items(request: Request) -> Response:
@@ -116,7 +119,7 @@ async def add_items(request: Request) -> Response:
                  for item in message_items(message, node, include)]  # fmt: skip
         return listing(added)
 
-    return JSONResponse(await store_of(request).call(work))
+    return JsonAnswer(await store_of(request).call(work))
 
 
 async def list_items(request: Request) -> Response:
@@ -132,7 +135,7 @@ async def list_items(request: Request) -> Response:
             items = items_of(session.path(), include)
         return page_of(items, asked)
 
-    return JSONResponse(await store_of(request).call(work))
+    return JsonAnswer(await store_of(request).call(work))
 
 
 async def retrieve_item(request: Request) -> Response:
@@ -146,7 +149,7 @@ async def retrieve_item(request: Request) -> Response:
             raise not_found("Item", item_id)
         return found
 
-    return JSONResponse(await store_of(request).call(work))
+    return JsonAnswer(await store_of(request).call(work))
 
 
 async def delete_item(request: Request) -> Response:
@@ -172,7 +175,7 @@ async def delete_item(request: Request) -> Response:
             raise locked() from None
         return resource(id, session.info)
 
-    return JSONResponse(await store_of(request).call(work))
+    return JsonAnswer(await store_of(request).call(work))
 
 
 def without(message: Message, id: str, item_id: str) -> Message | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from bough.model import Block, Json, Message, Text
 from bough.model.values import mutable, replace
+from bough.server.json_text import encoded
 from bough.server.openai.ids import item_id
 from bough.server.openai.items import call_item, kind_of, text_part, with_items
 
@@ -23,7 +23,7 @@ OWN = {"response.created", "response.queued", "response.in_progress", "response.
 
 def frame(event: dict[str, Json]) -> bytes:
     """An event as it is sent."""
-    return f"event: {event['type']}\ndata: {json.dumps(event, ensure_ascii=False)}\n\n".encode("utf-8", "replace")
+    return b"event: %s\ndata: %s\n\n" % (str(event["type"]).encode(), encoded(event))
 
 
 @mutable

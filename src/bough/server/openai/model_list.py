@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from bough.model import Json
 from bough.server.context import context_of
+from bough.server.json_text import JsonAnswer
 from bough.server.openai.pages import listing
 from bough.server.openai.refusals import not_found
 
@@ -20,7 +21,7 @@ def resource(name: str, spec: str) -> dict[str, Json]:
 async def list_models(request: Request) -> Response:
     """The aliases, the models of `--model`, and the default."""
     models = context_of(request).models
-    return JSONResponse(listing([resource(name, models.spec(name)) for name in models.names]))
+    return JsonAnswer(listing([resource(name, models.spec(name)) for name in models.names]))
 
 
 async def retrieve(request: Request) -> Response:
@@ -28,7 +29,7 @@ async def retrieve(request: Request) -> Response:
     models, name = context_of(request).models, request.path_params["name"]
     if name not in models.names:
         raise not_found("Model", name)
-    return JSONResponse(resource(name, models.spec(name)))
+    return JsonAnswer(resource(name, models.spec(name)))
 
 
 routes = [

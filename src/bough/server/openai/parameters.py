@@ -31,6 +31,7 @@ TYPES: dict[str, tuple[type, ...]] = {
     "model": (str,), "instructions": (str, list), "previous_response_id": (str,), "conversation": (str, dict),
     "store": (bool,), "background": (bool,), "stream": (bool,), "include": (list,), "tools": (list,),
     "temperature": (int, float), "top_p": (int, float), "max_output_tokens": (int,), "metadata": (dict,),
+    "stream_options": (dict,), "response_format": (dict,), "output_config": (dict,), "thinking": (dict,),
     "parallel_tool_calls": (bool,), "text": (dict,), "reasoning": (dict,), "tool_choice": (str, dict),
 }  # fmt: skip
 
@@ -120,6 +121,14 @@ def check_types(body: dict[str, Json]) -> None:
         if given is not None and (not isinstance(given, types) or (isinstance(given, bool) and bool not in types)):
             wanted = " or ".join(one.__name__ for one in types)
             raise invalid(name, f"{name} is of type {wanted}, not {type(given).__name__}.", "invalid-type")
+    for place, tool in enumerate(body.get("tools") or ()):
+        if not isinstance(tool, dict):
+            raise invalid(f"tools[{place}]", f"tools[{place}] is not an object.", "invalid-type")
+    if not all(isinstance(one, str) for one in body.get("include") or ()):
+        raise invalid("include", "include is a list of strings.", "invalid-type")
+    text_format = (body.get("text") or {}).get("format")
+    if text_format is not None and not isinstance(text_format, dict):
+        raise invalid("text.format", "text.format is an object.", "invalid-type")
 
 
 def check_metadata(metadata: Json) -> None:

@@ -9,11 +9,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from bough.server.access.gate import require_run
 from bough.server.context import context_of, store_of
+from bough.server.json_text import JsonAnswer
 from bough.server.openai import begin, resource, upstream
 from bough.server.openai.compaction import compact, count_input
 from bough.server.openai.events import frame
@@ -51,9 +52,9 @@ async def create(request: Request) -> Response:
     generation = Generation(asked, record, provider, turn, ask)
     context.responses.add(store, generation, context)
     if asked.background and not asked.streams:
-        return JSONResponse(generation.resource("queued"))
+        return JsonAnswer(generation.resource("queued"))
     if not asked.streams:
-        return JSONResponse(await result(request, generation))
+        return JsonAnswer(await result(request, generation))
     if not asked.background:  # an error of the provider is that of the request, as long as nothing was sent
         await accepted(request, generation)
     return StreamingResponse(streamed(generation, 0), headers=STREAM, media_type="text/event-stream")
@@ -113,7 +114,7 @@ async def retrieve(request: Request) -> Response:
     found = await find(store, id)
     include = listed(request, "include")
     if not flag(request, "stream"):
-        return JSONResponse(await store.call(resource.stored_resource, found, include))
+        return JsonAnswer(await store.call(resource.stored_resource, found, include))
     after = number(request, "starting_after", -1, 0, 2**40)
     generation = context_of(request).responses.find(store, id)
     events = replayed(store, found, after) if generation is None else streamed(generation, after + 1)
@@ -162,7 +163,7 @@ async def cancel(request: Request) -> Response:
         deadline = time.monotonic() + PATIENCE
         while (await find(store, id)).is_running and time.monotonic() < deadline:
             await asyncio.sleep(POLL)
-    return JSONResponse(await store.call(resource.stored_resource, await find(store, id)))
+    return JsonAnswer(await store.call(resource.stored_resource, await find(store, id)))
 
 
 async def delete(request: Request) -> Response:
@@ -173,7 +174,7 @@ async def delete(request: Request) -> Response:
         generation.end("cancelled")
         await asyncio.wait([generation.finished], timeout=PATIENCE)
     await store.call(remove, found)
-    return JSONResponse({"id": id, "object": "response", "deleted": True})
+    return JsonAnswer({"id": id, "object": "response", "deleted": True})
 
 
 def remove(store: Store, found: StoredResponse) -> None:
@@ -194,7 +195,7 @@ async def input_items(request: Request) -> Response:
     store, asked, include = store_of(request), page_request(request), listed(request, "include")
     found = await find(store, request.path_params["id"])
     items = await store.call(lambda store: items_of(resource.input_nodes(store, found), include))
-    return JSONResponse(page_of(items, asked))
+    return JsonAnswer(page_of(items, asked))
 
 
 routes = [
