@@ -54,6 +54,7 @@ class ServerContext:
     async def close(self) -> None:
         """End what is running, and close all connections and stores."""
         await self.responses.stop(self.settings.grace_seconds)
+        await self.api.close()
         if self._forwarding is not None:
             await self._forwarding.aclose()
         self.models.close()
