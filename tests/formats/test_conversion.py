@@ -25,7 +25,7 @@ from bough.model import (
     tool_result,
     user,
 )
-from tests.formats.format_corpus import golden
+from tests.formats.format_corpus import golden, one
 from tests.formats.format_dialogs import broken_dialogs, dialogs, flat
 
 WIRE = [name for name in formats.names() if name != "bough.jsonl"]
@@ -165,6 +165,9 @@ def test_a_failed_result_is_flagged_where_there_is_a_flag_and_said_where_there_i
         "anthropic": [],
         "bedrock": [],
         "gemini": [],
+        "gemini.interactions": [],
+        "cohere": ["error_flag_prefixed"],
+        "ollama": ["error_flag_prefixed"],
         "qdeveloper": [],
     }
     assert formats.get("openai.chat").encode(dialog).payload[2]["content"] == "Error: no clock"
@@ -174,14 +177,15 @@ def test_an_image_in_a_result_is_described_where_it_cannot_be_shown() -> None:
     image = Media("image", "image/png", data=b"png", name="cat.png")
     dialog = (user("hi"), assistant(tool_call("c", "look")), tool_result("c", ["seen", image]), assistant("a cat"))
     flattened = {target for target in WIRE if codes(target, *dialog)}
-    assert flattened == {"openai.chat", "qdeveloper"}
+    assert flattened == {"openai.chat", "cohere", "ollama", "qdeveloper"}
     assert codes("openai.chat", *dialog) == ["tool_image_flattened"]
     assert formats.get("openai.chat").encode(dialog).payload[2]["content"] == "seen\n[image image/png: cat.png]"
 
 
 def test_words_after_a_call_move_before_it_where_calls_come_last() -> None:
     dialog = (user("hi"), assistant(tool_call("c", "now"), "wait"), tool_result("c", "12"), assistant("noon"))
-    assert {target for target in WIRE if "order_flattened" in codes(target, *dialog)} == {"openai.chat", "qdeveloper"}
+    flattened = {target for target in WIRE if "order_flattened" in codes(target, *dialog)}
+    assert flattened == {"openai.chat", "cohere", "ollama", "qdeveloper"}
 
 
 def test_citations_signatures_and_cache_markers_of_another_family_are_named() -> None:
@@ -191,6 +195,14 @@ def test_citations_signatures_and_cache_markers_of_another_family_are_named() ->
     )
     for target in ("openai.chat", "openai.responses", "bedrock", "qdeveloper"):
         assert codes(target, user("hi"), message) == ["dropped_citations", "dropped_cache_marker", "dropped_signature"]
+
+
+def test_citations_beside_the_content_are_named() -> None:
+    cited = one("cohere", "reply-cited")
+    messages = formats.get("cohere").decode(cited).messages
+    for target in WIRE:
+        expected = set() if target == "cohere" else {"dropped_citations", "dropped_thinking"}
+        assert set(codes(target, user("hi"), *messages)) == expected, target
 
 
 def test_a_loss_says_where_it_happened() -> None:

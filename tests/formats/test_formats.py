@@ -73,6 +73,22 @@ PROVENANCE = {
     ("bedrock", "reply-tool"): (None, "bedrock", Usage(16, 5, 4), None, "tool_use"),
     ("gemini", "reply-tool"): ("gemini-3.5-pro", "gemini", Usage(10, 8, 4, 3), "r1", "STOP"),
     ("gemini", "reply-blocked"): ("gemini-3.5-pro", "gemini", Usage(10), "r2", "SAFETY"),
+    ("gemini.interactions", "reply-tool"): (
+        "gemini-3-flash-preview",
+        "gemini",
+        Usage(33, 22, 8, 5),
+        "v1_abc",
+        "requires_action",
+    ),
+    ("cohere", "reply-tool"): (
+        None,
+        "cohere",
+        Usage(1441, 54, 144),
+        "83e3e297-264b-478e-9b22-5058386292ed",
+        "TOOL_CALL",
+    ),
+    ("cohere", "reply-cited"): (None, "cohere", Usage(61, 9), "83e3e297", "COMPLETE"),
+    ("ollama", "reply-tool"): ("qwen3:8b", "ollama", Usage(31, 17), None, "stop"),
     ("qdeveloper", "reply-tool"): (None, "qdeveloper", Usage(), "m9", "tool_use"),
 }
 
@@ -89,7 +105,7 @@ def test_bedrock_tells_the_request_id() -> None:
 
 def test_a_single_message_is_read_as_a_list_of_one() -> None:
     wire = {"role": "user", "content": "hi"}
-    for name in ("openai.chat", "openai.responses", "anthropic"):
+    for name in ("openai.chat", "openai.responses", "anthropic", "gemini.interactions", "cohere", "ollama"):
         assert formats.get(name).decode(wire) == formats.get(name).decode([wire])
 
 

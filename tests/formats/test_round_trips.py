@@ -36,6 +36,11 @@ def reply_as_sent(name: str, reply: Json) -> list[Json]:
             return [{"role": "assistant", "content": reply["content"]}]
         case "bedrock":
             return [reply["output"]["message"]]
+        case "ollama" | "cohere":
+            return [reply["message"]]
+        case "gemini.interactions":
+            outputs = [{"type": "model_output", "content": [one]} for one in reply.get("outputs", [])]
+            return reply.get("steps") or outputs
         case "gemini":
             return [candidate["content"] for candidate in reply.get("candidates", [])]
     return [{"assistantResponseMessage": reply["assistantResponseMessage"]}]

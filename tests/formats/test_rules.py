@@ -91,6 +91,10 @@ compaction = {"type": "compaction", "content": "before"}
 tools: Json = {"toolConfig": {"tools": []}}
 
 # rule, format, a payload that breaks it, and its neighbour that does not
+said: Json = {"type": "user_input", "content": [text("x")]}
+step_call: Json = {"type": "function_call", "id": "c", "name": "n", "arguments": {}}
+step_result: Json = {"type": "function_result", "call_id": "c", "result": "ok"}
+
 RULES: list[tuple[int, str, Json, Json]] = [
     (1, "openai.chat", [hi, chat_call("c"), hi], [hi, chat_call("c"), chat_answer("c"), hi]),
     (1, "openai.chat", [hi, chat_call("c", "d"), chat_answer("c"), hi], [hi, chat_call("c"), chat_answer("c"), hi]),
@@ -266,6 +270,13 @@ RULES: list[tuple[int, str, Json, Json]] = [
         q(q_input(), q_answer("t"), q_input("", ("t",), ("m",))),
         q(q_input(), q_answer("t"), q_input("", ("t",), ("n",))),
     ),
+    (1, "cohere", [hi, chat_call("c"), hi], [hi, chat_call("c"), chat_answer("c"), hi]),
+    (2, "cohere", [hi, chat_answer("c")], [hi, chat_call("c"), chat_answer("c")]),
+    (6, "cohere", [hi, {"role": "assistant", "content": ""}], [hi, {"role": "assistant", "content": "x"}]),
+    (1, "gemini.interactions", [said, step_call], [said, step_call, step_result]),
+    (2, "gemini.interactions", [said, step_result], [said, step_call, step_result]),
+    (6, "gemini.interactions", [{"type": "user_input", "content": []}], [said]),
+    (2, "gemini.interactions", [step_result], {"previous_interaction_id": "v1", "input": [step_result]}),  # rule 17
     (2, "openai.responses", {"input": [output]}, {"previous_response_id": "resp_1", "input": [output]}),  # rule 17
 ]
 

@@ -14,6 +14,9 @@ EVENTS_THAT_FAIL = {
     "anthropic": {"type": "error", "error": {"type": "overloaded_error", "message": "overloaded"}},
     "bedrock": {"modelStreamErrorException": {"message": "overloaded"}},
     "qdeveloper": {"error": {"message": "overloaded"}},
+    "gemini.interactions": {"event_type": "error", "error": {"code": 503, "message": "overloaded"}},
+    "cohere": {"type": "message-end", "delta": {"finish_reason": "ERROR", "error": "overloaded"}},
+    "ollama": {"error": "overloaded"},
 }
 
 
@@ -85,7 +88,7 @@ def test_input_that_is_not_json_is_an_error() -> None:
         accumulator.reply()
 
 
-@pytest.mark.parametrize("name", ["anthropic", "bedrock", "qdeveloper"])
+@pytest.mark.parametrize("name", ["anthropic", "bedrock", "qdeveloper", "cohere", "gemini.interactions"])
 def test_half_a_call_does_not_look_like_a_call(name: str) -> None:
     ((_, stream),) = golden("stream", name)
     half = next(at for at, event in enumerate(stream["events"]) if '"at": ' in str(event) or '"path":' in str(event))

@@ -36,7 +36,7 @@ def texts(one: ReadConversation) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_an_export_in_any_format_is_read_back_with_its_calls(tmp_path: Path, name: str, wrapped: bool) -> None:
     payload = formats.get(name).encode(DIALOG).payload
-    key = {"gemini": "contents", "openai.responses": "input"}.get(name, "messages")
+    key = {"gemini": "contents", "openai.responses": "input", "gemini.interactions": "input"}.get(name, "messages")
     whole = {key: payload, "model": "m"} if wrapped and isinstance(payload, list) else payload
     (one,) = read_file(tmp_path, "export.json", json.dumps(whole, indent=2))
     read = [imported.message for imported in one.messages.values()]

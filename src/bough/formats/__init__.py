@@ -20,6 +20,9 @@ _MODULES = {
     "anthropic": "anthropic",
     "bedrock": "bedrock",
     "gemini": "gemini",
+    "gemini.interactions": "gemini_interactions",
+    "cohere": "cohere",
+    "ollama": "ollama",
     "qdeveloper": "qdeveloper",
     "bough.jsonl": "jsonl",
 }

@@ -29,6 +29,13 @@ _BEDROCK_KEYS = {
     "guardContent",
     "searchResult",
 }
+_STEPS = {
+    "user_input", "model_output", "thought", "function_result", "code_execution_result", "google_search_call",
+    "google_search_result", "google_maps_call", "google_maps_result", "url_context_call", "url_context_result",
+    "file_search_result", "mcp_server_tool_call", "mcp_server_tool_result", "retrieval_call", "retrieval_result",
+    "processing_call", "processing_result",
+}  # fmt: skip
+"""Types of steps of an interaction, which no other API has."""
 
 
 def detect(payload: Json) -> str | None:
@@ -41,6 +48,8 @@ def detect(payload: Json) -> str | None:
     if not isinstance(payload, list):
         return None
     items = [item for item in payload if isinstance(item, dict)]
+    if name := next((name for item in items if (name := _chat_like(item))), None):
+        return name
     if any(item.keys() & _CHAT_KEYS for item in items):
         return "openai.chat"
     found = [_message(item) for item in items]
@@ -65,7 +74,32 @@ def _reply(payload: dict[str, Json]) -> str | None:
         return "anthropic"
     if payload.keys() & {"conversationState", "currentMessage"}:
         return "qdeveloper"
+    if payload.get("object") == "interaction" or ("status" in payload and _lists(payload, "steps", "outputs")):
+        return "gemini.interactions"
+    if isinstance(payload.get("message"), dict) and "type" not in payload:
+        return "ollama" if "done" in payload else "cohere" if payload.keys() & {"finish_reason", "usage"} else None
     return None
+
+
+def _lists(payload: dict[str, Json], *keys: str) -> bool:
+    return any(isinstance(payload.get(key), list) for key in keys)
+
+
+def _chat_like(item: dict[str, Json]) -> str | None:
+    """Cohere or Ollama, whose messages look like Chat's, by a field that Chat has not."""
+    if "tool_plan" in item or (item.get("role") == "tool" and _has_part(item, "document")):
+        return "cohere"
+    images, calls = item.get("images"), item.get("tool_calls")
+    if "tool_name" in item or (isinstance(images, list) and images and isinstance(images[0], str)):
+        return "ollama" if "role" in item else None
+    listed = calls if isinstance(calls, list) else []
+    is_plain = all(isinstance(at(call, "function", "arguments"), dict) and not at(call, "type") for call in listed)
+    return "ollama" if listed and is_plain else None
+
+
+def _has_part(item: dict[str, Json], kind: str) -> bool:
+    content = item.get("content")
+    return isinstance(content, list) and any(at(part, "type") == kind for part in content)
 
 
 def _message(item: dict[str, Json]) -> str | None:
@@ -76,13 +110,26 @@ def _message(item: dict[str, Json]) -> str | None:
         return "bough.jsonl"
     if isinstance(item.get("parts"), list):
         return "gemini"
+    if name := _chat_like(item):
+        return name
     if isinstance(item.get("type"), str) and "role" not in item:
+        if item["type"] in _STEPS or _is_step_like(item):
+            return "gemini.interactions"
         return "anthropic" if item["type"] in _ANTHROPIC_BLOCKS or item["type"] == "text" else "openai.responses"
     if isinstance(item.get("type"), str):
         return "openai.responses"
+    if item.get("role") == "model" and isinstance(item.get("content"), list):
+        return "gemini.interactions"
     if item.keys() & _CHAT_KEYS:
         return "openai.chat"
     return _content(item) if isinstance(item.get("role"), str) else None
+
+
+def _is_step_like(item: dict[str, Json]) -> bool:
+    """Whether this is a call or content of an interaction, whose types other formats have too."""
+    if item["type"] == "function_call":
+        return "call_id" not in item and isinstance(item.get("arguments"), dict)
+    return item["type"] in ("image", "audio", "video", "document") and "source" not in item and "data" in item
 
 
 def _content(item: dict[str, Json]) -> str | None:

@@ -56,7 +56,17 @@ class Encoder:
     def messages(self, messages: Sequence[Message]) -> Iterator[Message]:
         for self._message, message in enumerate(messages):
             self._block, self.calls_in_message = None, 0
+            if isinstance(message.envelope, dict):
+                self._lose_citations(message.envelope)
             yield message
+
+    def _lose_citations(self, envelope: dict[str, Json]) -> None:
+        """Record the loss of citations that another provider puts beside the content."""
+        for family, shell in envelope.items():
+            if family != self.family and isinstance(shell, dict):
+                for mark in ("citations", "annotations"):
+                    if shell.get(mark) and family != "reply":
+                        self.lose("dropped_citations", f"{mark} of {family}")
 
     def blocks(self, blocks: Sequence[Block]) -> Iterator[Block]:
         for self._block, block in enumerate(blocks):

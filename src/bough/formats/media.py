@@ -84,6 +84,14 @@ def media_at(url: str, raw: Json, kind: MediaKind = "image", name: str | None = 
     return Media(kind, "", url=url, name=name, raw=raw)
 
 
+_SIGNATURES = {b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif", b"RIFF": "image/webp", b"BM": "image/bmp"}
+
+
+def image_type(data: bytes) -> str:
+    """The MIME type of an image by its first bytes; PNG if they are of no known type."""
+    return next((mime for start, mime in _SIGNATURES.items() if data.startswith(start)), "image/png")
+
+
 def describe(media: Media) -> str:
     """The line of text that replaces media for a provider that cannot take them."""
     what = media.name or media.url or media.file_id or f"{len(media.data or b'')} bytes"

@@ -47,7 +47,7 @@ class ServerDialect:
     """Ends of the host names by which it is recognised."""
 
 
-_ALL_REASONING = ("reasoning_content", "reasoning", "reasoning_details", "reasoning_text", "thinking")
+_ALL_REASONING = ("reasoning_content", "reasoning", "reasoning_details", "reasoning_text", "thinking", "tool_plan")
 
 SERVERS: dict[str, ServerDialect] = {
     server.name: server

@@ -14,38 +14,27 @@ from bough.formats.content import decode_content, decode_reply_content, readable
 from bough.formats.encoder import emptied, own
 from bough.formats.media import from_base64, media_at
 from bough.formats.payload import as_dict, as_text, at, optional_list, text_or_none, written
+from bough.formats.tool_messages import decode_list
 from bough.model import Block, Json, Media, Message, Other, Role, Text, Thinking, ToolCall, ToolResult
 from bough.model.values import replace
 
 FAMILY = "openai.chat"
 ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
-REASONING = ("reasoning_content", "reasoning")
+REASONING = ("reasoning_content", "reasoning", "tool_plan")
 """Fields in which compatible servers return reasoning. The format itself has no field for it."""
 LIFTED: dict[str, Json] = {"refusal": "", "audio": {}, "function_call": {}, **dict.fromkeys(REASONING, "")}
 """Fields that become blocks, and their emptied value in the envelope."""
 
 
 def decode_messages(payload: list[Json]) -> tuple[Message, ...]:
-    messages: list[Message] = []
-    results: list[ToolResult] = []
-    for position, item in enumerate(payload):
-        where = f"messages[{position}]"
-        wire = as_dict(item, where)
-        if wire.get("role") in ("tool", "function"):
-            results.append(_decode_result(wire, where))
-            continue
-        messages += _results(results)
-        results = []
-        messages.append(decode_message(wire, _role(wire, where), where))
-    messages += _results(results)
+    messages = decode_list(payload, ("tool", "function"), _decode_result, _decode_listed)
     if any(not call.call_id for message in messages for call in message.calls):
         return with_call_ids(messages)
     return tuple(messages)
 
 
-def _results(results: list[ToolResult]) -> list[Message]:
-    """One message of all results of one reply."""
-    return [Message("tool_result", tuple(results))] if results else []
+def _decode_listed(wire: dict[str, Json], where: str) -> Message:
+    return decode_message(wire, _role(wire, where), where)
 
 
 def _role(wire: dict[str, Json], where: str) -> Role:
