@@ -21,6 +21,8 @@ from bough.db import StrPath
 from bough.db.migrations import SCHEMA, VERSION
 from bough.db.sqlite.driver import SQLite
 from bough.locations import is_server_url
+from bough.storage import leases
+from bough.storage import turns as storage_turns
 
 from .checks import assert_sound, reopened, steps, turns_on
 from .processes import PATIENCE, multiprocess, run_alone, run_together
@@ -99,6 +101,21 @@ def test_eight_processes_lease_turns_of_one_session_without_loss_or_interleaving
     path = somewhere
     said = run_together(hold_turns, [(path, "cli:one", f"w{n}", 6) for n in range(WRITERS)])
     assert_in_order(reopened(path)["cli:one"], said)
+
+
+def ignore(*_: object) -> bool:
+    return False
+
+
+def test_writers_that_ignore_the_lease_are_detected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The end of a turn checks once more that its session is where the turn left it."""
+    path = tmp_path / "a.db"
+    monkeypatch.setattr(leases, "is_leased", ignore)
+    monkeypatch.setattr(storage_turns, "check_owner", ignore)
+    with pytest.raises(AssertionError, match="moved on while turn"):
+        run_together(hold_turns, [(path, "cli:one", f"w{n}", 6) for n in range(4)])
+    monkeypatch.undo()
+    reopened(path)
 
 
 def test_whole_turns_and_leased_turns_share_one_session(tmp_path: Path) -> None:

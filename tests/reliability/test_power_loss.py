@@ -5,11 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import random
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Thread, current_thread
 from typing import get_args
@@ -23,35 +20,12 @@ from bough.db.sqlite import wal
 
 from .checks import assert_sound, reopened, steps
 from .disk import Carelessness, Disk, OnShim, Op, ShimLog
-from .processes import run_alone, time_limit
+from .power import SEED, History, cut_power, memory
+from .processes import run_alone
 
-SEED = int(os.environ.get("BOUGH_SEED", "0")) or random.SystemRandom().randrange(1, 10**9)
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Path]:
-    """A directory where thousands of small files cost nothing."""
-    fast = Path("/dev/shm")
-    if not (fast.is_dir() and os.access(fast, os.W_OK)):
-        yield tmp_path
-        return
-    place = Path(tempfile.mkdtemp(prefix="bough-", dir=fast))
-    yield place
-    shutil.rmtree(place)
-
+__all__ = ["memory"]
 
 # Power cuts ----------------------------------------------------------------------------------------------------------
-
-
-@dataclass
-class History:
-    """What was acknowledged, and how far the disk was told about it by then."""
-
-    turns: list[tuple[int, str, str]] = field(default_factory=list)
-    """(operations so far, session, turn)"""
-    steps: list[tuple[int, str]] = field(default_factory=list)
-    """(operations so far, id of a message of a turn that was open then)"""
-    deleted: list[tuple[int, str]] = field(default_factory=list)
 
 
 def live(path: Path, turns: int, careless: Carelessness | None = None) -> tuple[Disk, History]:
@@ -79,67 +53,8 @@ def write(path: Path, turns: int, careless: Carelessness | None) -> tuple[Disk, 
                 store.delete_messages([gone])
                 history.deleted.append((len(disk.ops), gone))
                 store.search("0/2")
+        history.order = assert_sound(store)
     return disk, history
-
-
-@dataclass
-class Toll:
-    """How many cuts did what."""
-
-    cuts: int = 0
-    unopenable: int = 0
-    unsound: int = 0
-    lost: int = 0
-    examples: list[str] = field(default_factory=list)
-
-    @property
-    def harmed(self) -> int:
-        return self.unopenable + self.unsound + self.lost
-
-
-def cut_power(place: Path, disk: Disk, history: History, cuts: int, seed: int) -> Toll:
-    """Cuts the power again and again; each time a store is opened on what the disk kept, and checked."""
-    toll, rng = Toll(), random.Random(seed)
-    for number in range(cuts):
-        cut = rng.randrange(0, len(disk.ops) + 1)
-        directory = place / f"cut{number}"
-        directory.mkdir()
-        for name, content in disk.image(cut, rng).items():
-            (directory / name).write_bytes(content)
-        toll.cuts += 1
-        try:
-            with time_limit(), bough.connect(directory / "x.db") as store:
-                lost = missing(store, history, cut)
-                assert_sound(store)
-            if lost:
-                toll.lost += 1
-                toll.examples.append(f"cut {cut}: lost {lost}")
-        except AssertionError as error:
-            toll.unsound += 1
-            toll.examples.append(f"cut {cut}: {error}")
-        except BoughError as error:
-            toll.unopenable += 1
-            toll.examples.append(f"cut {cut}: {error!r}")
-        shutil.rmtree(directory)
-    return toll
-
-
-def missing(store: Store, history: History, cut: int) -> list[str]:
-    """Acknowledged turns that are missing after the cut."""
-    there: dict[str, list[str]] = {}
-    for info in store.sessions():
-        path = store.session(info.key).path()
-        there[info.key] = [node.message.text.split(" ")[0] for node in path if node.id == node.turn_id]
-    lost = [name for at, key, name in history.turns if at <= cut and name not in there.get(key, [])]
-    for key, names in there.items():
-        order = [name for _, of, name in history.turns if of == key]
-        assert names == order[: len(names)], "the turns are not in the order of saying"
-    known = {node.id for node in store.list_messages()}
-    lost += [id_ for at, id_ in history.steps if at <= cut and id_ not in known]
-    in_trash = len(store.trash())
-    lost += [id_ for at, id_ in history.deleted[in_trash:] if at <= cut]
-    lost += [f"{id_} came back" for at, id_ in history.deleted if at <= cut and id_ in known]
-    return lost
 
 
 def test_power_cuts_lose_nothing_acknowledged_and_cause_no_damage(memory: Path) -> None:
