@@ -40,6 +40,7 @@ def measure(scale: Scale, directory: Path) -> Iterator[Result]:
         yield Result(
             f"build the index of {scale.indexed:,} messages",
             mine / theirs,
+            at_most=1.5,
             detail=f"{duration(mine)} : {duration(theirs)}",
         )
         for order, statement in (("newest", FIND_NEWEST), ("best", FIND_BEST)):

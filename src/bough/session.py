@@ -31,6 +31,7 @@ from bough.model.arguments import at_least
 from bough.model.branches import Branch
 from bough.model.times import micros, span
 from bough.model.turns import SaveTurn
+from bough.model.usage import NOTHING
 from bough.model.values import UNSET, Unset, replace, value
 from bough.storage import answers, append, branches, changes, documents, journal, leases, lookup, pins, sessions, turns
 from bough.storage.documents import Content, Contents
@@ -691,7 +692,7 @@ class Session:
         """What a turn that is opened stores besides its messages."""
         kept = {"instructions": instructions} if instructions is not None and keep_instructions else {}
         return TurnDetails(
-            model, provider, usage=spent or Usage(), instructions=instructions, metadata={**(metadata or {}), **kept}
+            model, provider, usage=spent or NOTHING, instructions=instructions, metadata={**(metadata or {}), **kept}
         )
 
     def _number(self, after: str | Unset | None) -> int | Unset | None:
@@ -706,7 +707,7 @@ class Session:
         replies = attribute(spoken, read, own, given.usage) if spoken else {}
         details = TurnDetails(instructions=given.instructions, metadata={**around, **(given.metadata or {})})
         details.sum_up(replies)
-        if isinstance(given.usage, Usage) and sum(message.role == "assistant" for message in spoken) != 1:
+        if isinstance(given.usage, Usage) and [message.role for message in spoken].count("assistant") != 1:
             details.context_tokens = None  # the size after the last reply is known only when there is one
         return WholeTurn(entries, self._link(details), replies, given.idempotency_key)
 

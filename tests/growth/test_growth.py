@@ -90,6 +90,13 @@ def test_the_work_of_a_verb_does_not_depend_on_the_size_of_the_store(pair: tuple
     assert large.pages <= small.pages * 2 + 50  # the trees of pages get deeper
 
 
+@pytest.mark.parametrize(("verb", "statements"), [("save_turn", 9), ("turn and add", 23)])
+def test_a_turn_has_no_more_statements_than_it_needs(pair: tuple[Store, Store], verb: str, statements: int) -> None:
+    small, _ = pair
+    work_of(small, FLAT[verb])  # now the session is the one that was last used
+    assert work_of(small, FLAT[verb]).statements <= statements
+
+
 LINEAR: dict[str, Callable[[Store], Any]] = {
     "all trees": lambda store: sum(1 for _ in store.list_trees()),
     "clean, as a dry run": lambda store: len(store.clean(0)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from operator import itemgetter
 from typing import Any
@@ -20,7 +20,8 @@ new_text: Callable[..., Text] = maker(Text)
 new_call: Callable[..., ToolCall] = maker(ToolCall)
 new_result: Callable[..., ToolResult] = maker(ToolResult)
 new_message: Callable[..., Message] = maker(Message)
-new_node: Callable[..., Node] = lazy_maker(Node)
+new_node: Callable[..., Node] = maker(Node)
+new_lazy_node: Callable[..., Node] = lazy_maker(Node)
 
 # The columns of the `load` fragment. Not a NamedTuple: making one per row would slow down the hot loops of a load.
 (
@@ -33,29 +34,41 @@ def nodes(rows: Sequence[Row], lookup: Callable[[list[int]], dict[int, str]]) ->
     """The nodes of rows: one for each message, with its first block, and one for every further block.
 
     `lookup` gives the ids of the parents, turns and covered nodes that are not among the rows. The content of a
-    message is decompressed and checked at the first access to it, which raises `Corrupt` if it is damaged.
+    message that is not one plain text is decompressed and checked at the first access to it, which raises `Corrupt`
+    if it is damaged.
     """
     heads, further = split_rows(rows)
     id_of = _names(heads, lookup).get
     found: list[Node] = []
+    message: Any
     # Every message of every path passes through this loop.
     for row in heads:
         (
             n, id_, parent, turn, role, kind, covers, label, error, digest, envelope, created_at, weight, blocks,
-            _, _, type_, _, _, _, _, content, packed, extra, raw, _, stored,
+            _, _, type_, _, _, _, _, content, _, extra, raw, _, _,
         ) = row  # fmt: skip
-        # Holding the whole row would keep the garbage collector busy: nearly every message needs few columns of it.
-        if type_ == "text" and blocks == 0 and envelope is extra is raw is stored is None:
-            source: tuple[Any, ...] = (_text_message, id_, role, error, content, packed)
+        if type_ == "text" and content is not None and blocks == 0 and envelope is extra is raw is None:
+            # Nearly every message. To decode it costs no more than to keep what it takes to decode it later.
+            new, message = (
+                new_node,
+                new_message(Message, role, (new_text(Text, content, None, None),), error == 1, None),
+            )
         else:
-            source = (_message, row, further.get(n, ()))
+            new, message = new_lazy_node, (_message, row, further.get(n, ()))
         found.append(
-            new_node(
-                Node, id_, id_of(parent), created_at, source, label and _label(row), id_of(turn), digest,
+            new(
+                Node, id_, id_of(parent), created_at, message, label and _label(row), id_of(turn), digest,
                 kind or "message", covers and id_of(covers), weight,
             )
         )  # fmt: skip
     return found
+
+
+def messages(rows: Sequence[Row]) -> Iterator[tuple[int, Message]]:
+    """The numbers and messages of rows, without their places in the tree. Raises `Corrupt`."""
+    heads, further = split_rows(rows)
+    for row in heads:
+        yield row[N], _message(row, further.get(row[N], ()))
 
 
 def read_all(loaded: list[Node]) -> list[Node]:
@@ -63,18 +76,6 @@ def read_all(loaded: list[Node]) -> list[Node]:
     for node in loaded:
         node.message  # noqa: B018
     return loaded
-
-
-def _text_message(id_: str, role: str, error: int, content: str | None, packed: bytes | None) -> Message:
-    """Decodes a message that is one short text and nothing else."""
-    try:
-        if packed is not None:
-            content = decompress(packed).decode("utf-8", "surrogatepass")
-        elif content is None:
-            raise ValueError("the content of block 0 is gone")
-    except ValueError as problem:
-        raise _damaged(id_, problem) from None
-    return new_message(Message, role, (new_text(Text, content, None, None),), error == 1, None)
 
 
 def _message(row: Row, further: Sequence[Row]) -> Message:

@@ -429,6 +429,14 @@ FROM sessions s LEFT JOIN messages p ON p.n = s.head WHERE s.key = ?1
 -- name: leased_session
 SELECT head, activity = {last_activity} FROM sessions WHERE n = ? AND lease_owner = ?
 
+-- name: turn_to_end
+-- What the end of a turn depends on, while its owner has the lease: the head, whether the session is the last used one,
+-- whether a reply is half written, and the role of the turn's last message, or of the one before it if it is a summary.
+SELECT s.head, s.activity = {last_activity}, (SELECT count(*) FROM sketches WHERE turn = ?1),
+       (SELECT CASE WHEN m.n = m.summary THEN p.role ELSE m.role END
+        FROM messages m LEFT JOIN messages p ON p.n = m.parent WHERE m.n = ?2)
+FROM sessions s WHERE s.n = ?3 AND s.lease_owner = ?4
+
 -- name: sessions
 {session} WHERE s.activity < ?1 AND (s.channel = ?2 OR ?2 IS NULL) AND (s.directory = ?3 OR ?3 IS NULL)
   AND (?4 IS NULL OR s.parent = (SELECT n FROM sessions WHERE key = ?4))
@@ -538,8 +546,9 @@ UPDATE sessions SET created_at = ?, updated_at = ? WHERE n = ?
 UPDATE sessions SET head = ?1, placed = ?1, revision = revision + 1 WHERE n = ?2
 
 -- name: advance_head
--- To a message of a turn of its own.
-UPDATE sessions SET head = ?, placed = NULL, revision = revision + 1, updated_at = ? WHERE n = ?
+-- To a message of a turn of its own, which has ended: so has its lease.
+UPDATE sessions SET head = ?, placed = NULL, revision = revision + 1, updated_at = ?,
+       lease_turn = NULL, lease_owner = NULL, lease_until = NULL WHERE n = ?
 
 -- name: place_head
 UPDATE sessions SET placed = head WHERE n = ?
@@ -589,6 +598,10 @@ INSERT INTO directories ({directory_columns}) VALUES ({directory_values}) ON CON
 
 -- name: take_lease
 UPDATE sessions SET lease_turn = ?, lease_owner = ?, lease_until = ?, updated_at = ? WHERE n = ?
+
+-- name: renew_lease
+-- Only its owner can.
+UPDATE sessions SET lease_until = ?, updated_at = ? WHERE n = ? AND lease_owner = ? RETURNING n
 
 -- name: drop_lease
 UPDATE sessions SET lease_turn = NULL, lease_owner = NULL, lease_until = NULL WHERE n = ?

@@ -18,18 +18,21 @@ class Usage:
     cost: float | None = None
 
     def __add__(self, other: Usage) -> Usage:
-        def total(mine: Any, theirs: Any) -> Any:
-            return theirs if mine is None else mine if theirs is None else mine + theirs
-
         return Usage(
-            total(self.input_tokens, other.input_tokens),
-            total(self.output_tokens, other.output_tokens),
-            total(self.cached_tokens, other.cached_tokens),
-            total(self.reasoning_tokens, other.reasoning_tokens),
-            total(self.cost, other.cost),
+            _sum(self.input_tokens, other.input_tokens),
+            _sum(self.output_tokens, other.output_tokens),
+            _sum(self.cached_tokens, other.cached_tokens),
+            _sum(self.reasoning_tokens, other.reasoning_tokens),
+            _sum(self.cost, other.cost),
         )
 
 
+def _sum(one: Any, other: Any) -> Any:
+    return other if one is None else one if other is None else one + other
+
+
+NOTHING = Usage()
+"""No count is known."""
 COUNTS = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens", "cost")
 
 

@@ -13,7 +13,7 @@ from bough.errors import Conflict, Refused
 from bough.model import Status, Usage, ids
 from bough.model.values import UNSET, mutable, replace, value
 from bough.storage import changes, leases, lookup, partial, replies, turns
-from bough.storage.leases import SessionState, check_owner
+from bough.storage.leases import SessionState
 from bough.storage.messages import Entry, Saved, taken
 from bough.storage.replies import ReplyDetails
 from bough.storage.turns import IN_DIALOG, NO_REPLY, UNFINISHED, Ending, OpenTurn, TurnDetails
@@ -145,14 +145,13 @@ def begin(
     db: Database, turn: OpenTurn, entries: list[Entry], p: TurnDetails, reply: ReplyDetails, now: int, lease: float
 ) -> Saved:
     """Adds the first messages of an answer."""
-    check_owner(db, turn.session, turn.id, turn.owner)
+    leases.renew(db, turn.session, turn.id, turn.owner, now, lease)
     saved = partial.begin(db, turn.n, entries, now)
     begun = replace(turn, n=saved.first, id=saved.ids[0], last=saved.last)
     turns.extend_row(db, begun, saved.last, p, reply)
     at = saved.first + replies.reply_index([entry.message for entry in entries])
     replies.add(db, at, saved.first, turn.session, reply, now)
     changes.add(db, "added", now, turn.session, saved.last)
-    leases.take(db, turn.session, turn.lease_turn, turn.owner, now, lease)
     return saved
 
 
@@ -193,8 +192,9 @@ def close(db: Database, session: int, owner: str, asked: Asked, chosen: int | No
 
 
 def _give_back(db: Database, session: int, head: int | None, is_newest: bool, now: int) -> None:
-    if head is not None:
-        db.run("advance_head", head, now, session)
-        if not is_newest:
-            db.run("use_session", now, session)
-    db.run("drop_lease", session)
+    if head is None:
+        db.run("drop_lease", session)
+        return
+    db.run("advance_head", head, now, session)
+    if not is_newest:
+        db.run("use_session", now, session)

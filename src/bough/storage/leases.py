@@ -12,12 +12,12 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from typing import NamedTuple
 
 from bough.codec import column, json_list
-from bough.db import Database, Row
+from bough.db import Database
 from bough.errors import Busy, Conflict, NotFound
 from bough.model.ids import mint
-from bough.model.values import value
 from bough.storage import changes, partial
 from bough.storage.messages import InsertPoint, insert_point_of
 from bough.storage.rows import RunningTurn
@@ -30,9 +30,8 @@ _active: set[str] = set()
 """The owners of this process that may still write. An owner is removed even if its turn could not be ended."""
 
 
-@value
-class SessionState:
-    """What a writer needs of a session's row."""
+class SessionState(NamedTuple):
+    """A row of `session_state`: what a writer needs of a session."""
 
     n: int
     key: str
@@ -41,17 +40,27 @@ class SessionState:
     lease_turn: int | None
     lease_owner: str | None
     lease_until: int | None
-    newest: bool = False
+    newest: bool | None = False
     """Whether it is the session that was used last."""
     last_here: int | None = None
     """The number of the session that the given directory last talked to."""
-    ground: Row = ()
-    """What `insert_point` is made of."""
+    highest: int = 0
+    """The highest number of a message,"""
+    taken: int = 0
+    """how many of the ids that its next messages want are in use,"""
+    digest: bytes | None = None
+    created_at: int | None = None
+    weight: int | None = None
+    summary: int | None = None
+    """and what its head passes on to them."""
 
     @property
     def insert_point(self) -> InsertPoint:
         """Where its next message goes. Raises `NotFound` when the message before it was deleted."""
-        return insert_point_of(self.head, self.ground)
+        return insert_point_of(self.head, self[GROUND:])
+
+
+GROUND = SessionState._fields.index("highest")
 
 
 def find_session_state(
@@ -59,10 +68,7 @@ def find_session_state(
 ) -> SessionState | None:
     """The state of a session; with `ids`, also whether the ids of its next messages are free."""
     row = db.row("session_state", key, json_list(ids), column(directory))
-    if row is None:
-        return None
-    n, key, head, revision, turn, owner, until, newest, here, *ground = row
-    return SessionState(n, key, head, revision, turn, owner, until, newest == 1, here, tuple(ground))
+    return None if row is None else SessionState(*row)
 
 
 def session_state(db: Database, key: str, ids: Sequence[str] = (), directory: str | None = None) -> SessionState:
@@ -94,13 +100,13 @@ def is_leased(session: SessionState, now: int) -> bool:
 
 
 def take(db: Database, session: int, turn: int, owner: str, now: int, seconds: float) -> None:
-    """Gives the lease of a session to a turn, or renews it."""
+    """Gives the lease of a session to a turn."""
     db.run("take_lease", turn, owner, now + int(seconds * 1_000_000), now, session)
 
 
-def check_owner(db: Database, session: int, turn_id: str, owner: str) -> None:
-    """Raises `Conflict` when the lease was taken over."""
-    if db.row("leased_session", session, owner) is None:
+def renew(db: Database, session: int, turn_id: str, owner: str, now: int, seconds: float) -> None:
+    """Renews the lease of a turn. Raises `Conflict` when it was taken over."""
+    if db.row("renew_lease", now + int(seconds * 1_000_000), now, session, owner) is None:
         raise Conflict(
             f"Turn {turn_id!r} was silent for too long and its session was given to another writer. "
             "What it added is kept as a side branch; fork from it to go on."
@@ -157,7 +163,7 @@ def recover(db: Database, now: int) -> int:
 
 def new_owner(shared: bool = False) -> str:
     """A new owner in this process. `shared` says that other machines use the store too."""
-    return f"{SHARED if shared else ''}{_place()}/{os.getpid()}/{_stat(os.getpid())[1]}/{mint(10)}"
+    return f"{SHARED if shared else ''}{_process()}/{mint(10)}"
 
 
 def register(owner: str) -> None:
@@ -188,6 +194,16 @@ def is_dead(owner: str) -> bool:
         return False  # it exists, and belongs to another user
     state, began = _stat(int(process))
     return started != began or state in ("Z", "X")
+
+
+@lru_cache(maxsize=1)
+def _process() -> str:
+    """The owners of this process have this in common."""
+    return f"{_place()}/{os.getpid()}/{_stat(os.getpid())[1]}"
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_process.cache_clear)
 
 
 @lru_cache(maxsize=1)

@@ -81,7 +81,8 @@ def settle(db: Database, turn: int, now: int) -> Settled | None:
 
     An answer without a message gets an empty one, or that of the turn that it resumes.
     """
-    sketch, span = find(db, turn), lookup.span(db, turn)
+    sketch = find(db, turn)
+    span = None if sketch is None else lookup.span(db, turn)
     if sketch is None or span is None:
         return None
     if not sketch.pairs and sketch.halves:

@@ -12,6 +12,7 @@ from bough.errors import Invalid, NotFound
 from bough.model import Message, ReplyInfo, Totals, Usage
 from bough.model.arguments import at_least
 from bough.model.times import micros
+from bough.model.usage import NOTHING
 from bough.model.values import replace, value
 from bough.storage import lookup
 
@@ -34,7 +35,7 @@ class ReplyDetails:
     model: str | None = None
     provider: str | None = None
     request_id: str | None = None
-    usage: Usage = Usage()
+    usage: Usage = NOTHING
     started_at: int | None = None
     first_token_at: int | None = None
 
@@ -141,8 +142,10 @@ def _times(since: Time | None, until: Time | None) -> tuple[int | None, int | No
 
 def reply_index(messages: Sequence[Message]) -> int:
     """The index of the last reply; of the last message if none is a reply."""
-    indexes = range(len(messages) - 1, -1, -1)
-    return next((index for index in indexes if messages[index].role == "assistant"), len(messages) - 1)
+    for index in range(len(messages) - 1, -1, -1):
+        if messages[index].role == "assistant":
+            return index
+    return len(messages) - 1
 
 
 def attribute(

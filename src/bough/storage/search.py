@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from bough.codec import json_list
-from bough.codec.decode import TURN, N, nodes, split_rows
+from bough.codec.decode import TURN, N, messages, split_rows
 from bough.db import Database, Row, Value
 from bough.errors import Corrupt
 from bough.model import Block, Hit, Media, Message, Node, Other, Text, Thinking, ToolCall, ToolResult
@@ -23,7 +23,8 @@ Load: TypeAlias = Callable[[Sequence[Row]], list[Node]]
 
 FORMAT = 1
 """Incremented when `spell_out` changes: the index is then rebuilt."""
-PAGE = 500
+PAGE = 1_000
+"""Messages that one transaction indexes: some tens of milliseconds of work."""
 LONGEST = 500_000
 SNIPPET = 160
 
@@ -32,26 +33,30 @@ _UNSPACED = (
     "\U00020000-\U0003ffff"
 )
 _SIGNS = "\u2190-\u2bff\U0001f000-\U0001faff"
-# Patterns, not compiled: `re` compiles and keeps them at first use, which `import bough` need not pay for.
-_ASCII_SPECIAL = r"(?<=\w)(?P<suffix>\+\+|#)"
-_SPECIAL = rf"(?P<letter>[{_UNSPACED}])|(?P<sign>[{_SIGNS}])|{_ASCII_SPECIAL}"
+# A pattern, not compiled: `re` compiles and keeps it at first use, which `import bough` need not pay for. It begins
+# with one set of characters, so that `re` scans past everything else; what is around the character is looked at only
+# then (docs/decisions/0032).
+_SPECIAL = (
+    rf"[{_UNSPACED}{_SIGNS}+#]"
+    rf"(?:(?P<letter>(?<=[{_UNSPACED}]))|(?P<sign>(?<=[{_SIGNS}]))|(?P<plusplus>(?<=\w\+)\+)|(?P<sharpsign>(?<=\w#)))"
+)
 
 
 def spell_out(text: str) -> str:
     """The text as it is indexed."""
     if text.isascii():
-        return re.sub(_ASCII_SPECIAL, _suffix, text) if "+" in text or "#" in text else text
+        return re.sub(_SPECIAL, _special, text) if "+" in text or "#" in text else text
     return re.sub(_SPECIAL, _special, text.encode("utf-8", "replace").decode())
 
 
-def _suffix(match: re.Match[str]) -> str:
-    return " plusplus " if match["suffix"] == "++" else " sharpsign "
-
-
 def _special(match: re.Match[str]) -> str:
-    if match["letter"]:
-        return f" {match['letter']} "
-    return f" sign{ord(match['sign']):x} " if match["sign"] else _suffix(match)
+    match match.lastgroup:
+        case "letter":
+            return f" {match[0]} "
+        case "sign":
+            return f" sign{ord(match[0]):x} "
+        case name:
+            return f" {name} "
 
 
 def words_of(message: Message) -> str:
@@ -183,8 +188,7 @@ def _for_indexed(db: Database, statement: str, numbers: Sequence[int]) -> None:
 
 def _entries(db: Database, rows: Sequence[Row]) -> list[tuple[int, Value]]:
     """The numbers and words of the messages of some rows; a message without words has no entry."""
-    numbers, loaded = [head[N] for head in split_rows(rows)[0]], nodes(rows, lambda _: {})
-    texts = [(n, spell_out(words_of(node.message))) for n, node in zip(numbers, loaded, strict=True)]
+    texts = [(n, spell_out(words_of(message))) for n, message in messages(rows)]
     return [(n, db.words(text)) for n, text in texts if text]
 
 

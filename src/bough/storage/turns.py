@@ -17,9 +17,10 @@ from bough.db import Database
 from bough.db.rows import TurnRow
 from bough.errors import Conflict, Invalid, NotFound, Refused
 from bough.model import Json, Status, TurnInfo, Usage
+from bough.model.usage import NOTHING
 from bough.model.values import Unset, mutable, replace
 from bough.storage import changes, leases, lookup, partial, replies
-from bough.storage.leases import SessionState, check_owner, unleased
+from bough.storage.leases import SessionState, unleased
 from bough.storage.messages import Entry, Saved, ids_for, insert
 from bough.storage.replies import ReplyDetails, either
 
@@ -40,7 +41,7 @@ class TurnDetails:
     model: str | None = None
     provider: str | None = None
     request_id: str | None = None
-    usage: Usage = Usage()
+    usage: Usage = NOTHING
     context_tokens: int | None = None
     """The size of the dialog after the last reply, as the provider counted it."""
     instructions: str | None = None
@@ -56,7 +57,7 @@ class TurnDetails:
         for reply in found.values():
             self.model, self.provider = either(reply.model, self.model), either(reply.provider, self.provider)
             self.request_id = either(reply.request_id, self.request_id)
-            self.usage += reply.usage
+            self.usage = reply.usage if self.usage is NOTHING else self.usage + reply.usage
             self.context_tokens = dialog_size(reply.usage)
 
     @property
@@ -93,11 +94,6 @@ class OpenTurn:
     status: Status = "running"
     asked: Asked | None = None
     """Of an answer to an existing question; its number is below zero until it has a message."""
-
-    @property
-    def lease_turn(self) -> int:
-        """What the lease of the session has as its turn."""
-        return self.n if self.asked is None else -self.asked.question
 
 
 class Ending(NamedTuple):
@@ -177,7 +173,7 @@ def open_turn(
     saved = insert(db, [entry], now, turn=0, point=session.insert_point)
     n, (id,) = saved.first, saved.ids
     insert_turn(db, session, n, n, "running", details, idempotency_key, now, None)
-    if details.usage != Usage():  # what was spent before the turn began
+    if details.usage != NOTHING:  # what was spent before the turn began
         spent = ReplyDetails(details.model, details.provider, usage=details.usage)
         replies.add(db, n, n, session.n, spent, now)
     if name is not None:
@@ -225,7 +221,7 @@ def extend(
         from bough.storage import answers
 
         return answers.begin(db, turn, entries, p, reply, now, lease)
-    check_owner(db, turn.session, turn.id, turn.owner)
+    leases.renew(db, turn.session, turn.id, turn.owner, now, lease)
     saved = Saved(turn.last + 1, [])
     if entries:
         entries[0].parent = turn.last
@@ -237,7 +233,6 @@ def extend(
     if entries:
         at = saved.first + replies.reply_index([entry.message for entry in entries])
     replies.add(db, at, turn.n, turn.session, reply, now)
-    leases.take(db, turn.session, turn.lease_turn, turn.owner, now, lease)
     return saved
 
 
@@ -257,14 +252,16 @@ def finish(db: Database, turn: OpenTurn, status: Status, error: str | None, now:
         from bough.storage import answers
 
         return answers.finish(db, turn, status, error, now)
-    row = db.row("leased_session", turn.session, turn.owner)
+    row = db.row("turn_to_end", turn.n, turn.last, turn.session, turn.owner)
     if row is None:
         return Ending("interrupted", TAKEN_OVER, turn.last, turn.n)
-    half = partial.settle(db, turn.n, now)
+    head, newest, is_half, role = row
+    half = partial.settle(db, turn.n, now) if is_half else None
     last = turn.last if half is None else half.last
-    if status == "complete":
-        status, error = _completed(db, last, half is not None)
-    head, newest = row
+    if status == "complete" and half is not None:
+        status, error = "interrupted", UNFINISHED
+    elif status == "complete" and role in (None, "user"):
+        status, error = "interrupted", NO_REPLY
     if status in IN_DIALOG and head != turn.parent:
         status, error = "interrupted", "The session moved on in the meantime."
     end_row(db, turn.n, status, error, now)
@@ -272,7 +269,8 @@ def finish(db: Database, turn: OpenTurn, status: Status, error: str | None, now:
         db.run("advance_head", last, now, turn.session)
         if newest != 1:
             db.run("use_session", now, turn.session)
-    db.run("drop_lease", turn.session)
+    else:
+        db.run("drop_lease", turn.session)
     changes.add(db, "ended", now, turn.session, turn.n)
     return Ending(status, error, last, turn.n)
 
@@ -294,21 +292,10 @@ def end_row(db: Database, turn: int, status: Status, error: str | None, now: int
     db.run("end_turn", status, column(error), now, turn)
 
 
-def _completed(db: Database, last: int, is_half: bool) -> tuple[Status, str | None]:
-    """The status of a turn that is to complete: interrupted without a whole reply, and the reason."""
-    if is_half:
-        return "interrupted", UNFINISHED
-    header = lookup.header(db, last)
-    if header is not None and header.n == header.summary:
-        header = lookup.header(db, header.parent)
-    return ("interrupted", NO_REPLY) if header is None or header.role == "user" else ("complete", None)
-
-
 def sketch(db: Database, turn: OpenTurn, reply: Entry, now: int, lease: float) -> None:
     """Stores the reply so far, instead of the one stored before, and renews the lease."""
-    check_owner(db, turn.session, turn.id, turn.owner)
+    leases.renew(db, turn.session, turn.id, turn.owner, now, lease)
     partial.keep(db, turn.n, reply)
-    leases.take(db, turn.session, turn.lease_turn, turn.owner, now, lease)
     changes.add(db, "sketched", now, turn.session, turn.parent if turn.n < 0 else turn.n)
 
 

@@ -825,6 +825,29 @@ SELECT head, activity = (
 FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
 WHERE n = $2 AND lease_owner = $3
 
+-- name: turn_to_end
+SELECT s.head, s.activity = (
+    SELECT max(activity)
+    FROM (
+        SELECT max(activity) AS activity
+        FROM (SELECT * FROM bough.sessions WHERE namespace = $1) sessions
+        UNION ALL
+        SELECT activity
+        FROM (SELECT * FROM bough.state WHERE namespace = $1) state
+    ) used
+), (
+    SELECT count(*) FROM (SELECT * FROM bough.sketches WHERE namespace = $1) sketches WHERE turn = $2
+), (
+    SELECT CASE WHEN m.n = m.summary THEN p.role ELSE m.role END
+    FROM (SELECT * FROM bough.messages WHERE namespace = $1) m
+    LEFT JOIN LATERAL (
+        SELECT * FROM bough.messages p WHERE p.namespace = $1 AND p.n = m.parent OFFSET 0
+    ) p ON true
+    WHERE m.n = $3
+)
+FROM (SELECT * FROM bough.sessions WHERE namespace = $1) s
+WHERE s.n = $4 AND s.lease_owner = $5
+
 -- name: sessions
 SELECT s.key, s.channel, s.channel_id, h.id, s.revision, s.directory, s.title, s.agent, s.model, p.key, c.id,
     s.forked_from, s.extra, s.created_at, s.updated_at, s.activity, s.pinned_at, s.expires_at, s.expires_after
@@ -1055,7 +1078,8 @@ WHERE sessions.namespace = $1 AND (n = $3)
 
 -- name: advance_head
 UPDATE bough.sessions AS sessions
-SET head = $2, placed = NULL, revision = revision + 1, updated_at = $3
+SET head = $2, placed = NULL, revision = revision + 1, updated_at = $3, lease_turn = NULL, lease_owner = NULL,
+    lease_until = NULL
 WHERE sessions.namespace = $1 AND (n = $4)
 
 -- name: place_head
@@ -1143,6 +1167,12 @@ INSERT INTO bough.directories (namespace, path, session, at) VALUES ($1, $2, $3,
 UPDATE bough.sessions AS sessions
 SET lease_turn = $2, lease_owner = $3, lease_until = $4, updated_at = $5
 WHERE sessions.namespace = $1 AND (n = $6)
+
+-- name: renew_lease
+UPDATE bough.sessions AS sessions
+SET lease_until = $2, updated_at = $3
+WHERE sessions.namespace = $1 AND (n = $4 AND lease_owner = $5)
+RETURNING n
 
 -- name: drop_lease
 UPDATE bough.sessions AS sessions
