@@ -6,6 +6,7 @@ Reads VCR's YAML and JSON and HAR files below DIR, and checks for every exchange
 - `reply`: the reply, or its stream, decodes without a part that cannot be read;
 - `context`: the dialog with the reply, with results for its calls, and with another question gives a valid request of
   every format, whole and in a half and a tenth of its size, without a turn sent as text;
+- `sdk`: a stream adds up to what the provider's own SDK makes of it (streams that the SDK cannot read are counted);
 - `named`: no text, call or result is missing in a request without a loss;
 - `next`: where the recording goes on, the reply is sent back as the real client did (differences are counted, and no
   failures: clients edit what they send back).
@@ -29,6 +30,7 @@ from bough.formats.servers import server_at
 from bough.formats.types import Recipient
 from bough.model import Json, Message, Node, Text, ToolCall, ToolResult
 from tests.formats.recordings import Exchange, exchanges
+from tests.formats.sdk_streams import SDKS, difference
 
 WIRES = [name for name in formats.names() if name != "bough.jsonl"]
 SHARES = (None, 0.5, 0.1)
@@ -85,6 +87,7 @@ class Replay:
                 for event in exchange.events:
                     stream.feed(event)
                 reply = stream.reply()
+                self._compare_sdk(exchange, reply)
             with warnings.catch_warnings():
                 warnings.simplefilter("error", FormatWarning)
                 name, decoded = formats.decode_any(reply)
@@ -94,6 +97,14 @@ class Replay:
         problem = None if name == exchange.format else f"detected as {name}"
         self._count(exchange, "reply", problem)
         return list(decoded.messages)
+
+    def _compare_sdk(self, exchange: Exchange, reply: dict[str, Json]) -> None:
+        if exchange.format not in SDKS:
+            return
+        try:
+            self._count(exchange, "sdk", difference(exchange.format, exchange.events, reply))
+        except Exception:  # whatever an SDK raises for a stream that it does not expect
+            self.counts[exchange.format]["sdk raises"] += 1
 
     def _continue(self, exchange: Exchange, asked: Sequence[Message], answered: Sequence[Message]) -> None:
         results = [tool_result(call.call_id, "ok") for call in open_calls(answered)]

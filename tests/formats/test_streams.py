@@ -8,6 +8,7 @@ from bough import formats
 from bough.errors import FormatError
 from bough.model import Json
 from tests.formats.format_corpus import golden, one
+from tests.formats.sdk_streams import SDKS, difference
 
 EVENTS_THAT_FAIL = {
     "openai.responses": {"type": "error", "message": "overloaded"},
@@ -26,6 +27,17 @@ def test_a_stream_adds_up_to_the_reply_without_streaming(name: str, stream: Json
     for event in stream["events"]:
         accumulator.feed(event)
     assert accumulator.reply() == stream["reply"]
+
+
+@pytest.mark.parametrize(("name", "stream"), golden("stream", *SDKS))
+def test_a_stream_adds_up_to_what_the_official_sdk_makes_of_it(name: str, stream: Json) -> None:
+    assert difference(name, stream["events"], stream["reply"]) is None
+
+
+def test_a_reply_that_differs_from_the_sdks_is_told() -> None:
+    ((_, stream),) = golden("stream", "anthropic")
+    changed = {**stream["reply"], "stop_reason": "max_tokens"}
+    assert "the SDK has" in str(difference("anthropic", stream["events"], changed))
 
 
 @pytest.mark.parametrize(("name", "stream"), golden("stream"))

@@ -26,8 +26,19 @@ def decode_block(item: dict[str, Json], where: str) -> Block:
             return _decode_result(item, where)
         case "image" | "document" as kind:
             return _decode_media(item) or Other(kind, raw)
+        case "search_result":
+            return Text(_found_text(item), raw=raw)
+        case "container_upload" if isinstance(file_id := item.get("file_id"), str):
+            return Media("document", "", file_id=file_id, raw=raw)
         case kind:
             return Other(kind, raw)
+
+
+def _found_text(item: dict[str, Json]) -> str:
+    """The title, source and text of a search result."""
+    content = item.get("content")
+    texts = [at(part, "text") for part in content] if isinstance(content, list) else []
+    return "\n".join(text for text in (item.get("title"), item.get("source"), *texts) if isinstance(text, str) and text)
 
 
 def _decode_call(item: dict[str, Json], where: str) -> ToolCall:

@@ -10,6 +10,11 @@ from bough.model.values import replace
 
 FAMILY = "bedrock"
 MEDIA: tuple[MediaKind, ...] = ("image", "document", "video", "audio")
+KINDS = (
+    "text", "toolUse", "toolResult", "reasoningContent", "citationsContent", *MEDIA, "searchResult", "guardContent",
+    "cachePoint", "toolAddition", "toolRemoval",
+)  # fmt: skip
+"""Keys that say what a block is."""
 
 
 def decode_block(item: dict[str, Json], where: str) -> Block:
@@ -22,6 +27,10 @@ def decode_block(item: dict[str, Json], where: str) -> Block:
         case "citationsContent":
             parts = optional_list(at(item, "citationsContent", "content"), f"{where}.citationsContent.content")
             return Text("".join(text_or_none(at(part, "text")) or "" for part in parts), raw=raw)
+        case "searchResult":
+            return Text(_found_text(item["searchResult"]), raw=raw)
+        case "guardContent":
+            return _decode_guarded(item) or Other("guardContent", raw)
         case "toolUse":
             return _decode_call(item, where)
         case "toolResult":
@@ -33,8 +42,25 @@ def decode_block(item: dict[str, Json], where: str) -> Block:
 
 
 def _kind(item: dict[str, Json]) -> str:
-    known = ("text", "toolUse", "toolResult", "reasoningContent", "citationsContent", *MEDIA)
-    return next((key for key in known if key in item), next(iter(item), "empty"))
+    return next((key for key in KINDS if key in item), next(iter(item), "empty"))
+
+
+def _found_text(found: Json) -> str:
+    """The title, source and text of a search result."""
+    content = at(found, "content")
+    texts = [at(part, "text") for part in content] if isinstance(content, list) else []
+    return "\n".join(
+        text for text in (at(found, "title"), at(found, "source"), *texts) if isinstance(text, str) and text
+    )
+
+
+def _decode_guarded(item: dict[str, Json]) -> Text | Media | None:
+    """Text or an image that is marked for the guardrail."""
+    guarded, raw = item["guardContent"], {FAMILY: item}
+    if isinstance(text := at(guarded, "text", "text"), str):
+        return Text(text, raw=raw)
+    image = _decode_media("image", {"image": at(guarded, "image")})
+    return replace(image, raw=raw) if image else None
 
 
 def _decode_call(item: dict[str, Json], where: str) -> Block:

@@ -16,8 +16,14 @@ SNAKE = {
     "mimeType": "mime_type",
     "displayName": "display_name",
     "thoughtSignature": "thought_signature",
+    "audioTranscription": "audio_transcription",
 }
 """The snake_case spelling of these keys, which the API and its SDK accept as well."""
+REMARKS = {
+    "thought", "thoughtSignature", "thought_signature", "partMetadata", "part_metadata", "mediaResolution",
+    "media_resolution", "videoMetadata", "video_metadata", "speechMetadata", "speech_metadata",
+}  # fmt: skip
+"""Keys that any part may have beside the one that says what it is."""
 
 
 def field(item: Json, key: str) -> Json:
@@ -35,7 +41,15 @@ def decode_part(item: dict[str, Json], where: str) -> Block:
     if "text" in item:
         text = as_text(item["text"], f"{where}.text")
         return Thinking(text, raw=raw) if item.get("thought") else Text(text, raw=raw)
-    return _decode_media(item, raw) or Other(next(iter(item), "empty"), raw)
+    if isinstance(text := at(field(item, "audioTranscription"), "text"), str):
+        return Text(text, raw=raw)
+    return _decode_media(item, raw) or Other(_kind(item), raw)
+
+
+def _kind(item: dict[str, Json]) -> str:
+    """What a part is: its key that is no remark on it."""
+    kinds = (key for key in item if key not in REMARKS)
+    return next(kinds, next(iter(item), "empty"))
 
 
 def _decode_call(call: dict[str, Json], raw: Json, where: str) -> ToolCall:

@@ -52,6 +52,8 @@ def _kind(item: dict[str, Json], where: str) -> str:
     """The type of an item. A message may lack it."""
     if "type" not in item and "role" in item:
         return "message"
+    if item.get("type") is None and "id" in item:
+        return "item_reference"
     return as_text(item.get("type"), f"{where}.type")
 
 

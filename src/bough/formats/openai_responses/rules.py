@@ -20,8 +20,13 @@ def check(payload: Json) -> list[Violation]:
         payload = {**payload, "input": []}  # one text of the user, against which there is no rule
     request, items = request_list(payload, "input")
     # Rule 17: with a previous response the provider has the calls, so an output without its call is valid.
-    remembered = bool(request.get("previous_response_id") or request.get("conversation"))
+    remembered = bool(request.get("previous_response_id") or request.get("conversation")) or any(map(_refers, items))
     return _check_pairs(items, remembered) + _check_reasoning(items) + check_cache_markers(items)
+
+
+def _refers(item: dict[str, Json]) -> bool:
+    """Whether an item stands for one that the provider has, which may be a call."""
+    return item.get("type") == "item_reference" or (item.get("type") is None and "role" not in item)
 
 
 def _check_pairs(items: list[dict[str, Json]], remembered: bool) -> list[Violation]:
