@@ -14,7 +14,7 @@ from starlette.routing import Mount, Route, Router
 import bough
 from bough.model.values import asdict
 from bough.server.access.gate import require
-from bough.server.api import events, turns
+from bough.server.api import events, imports, messages, search, sessions, status, turns
 from bough.server.api.operations import PREFIX, ApiCall, Operation
 from bough.server.api.parsing import arguments, wrong
 from bough.server.api.repeats import fingerprint
@@ -27,7 +27,7 @@ VERSION = {"Bough-Version": bough.__version__}
 
 def operations() -> Sequence[Operation]:
     """All operations, in the order of openapi.json."""
-    areas = (turns, events)
+    areas = (sessions, messages, turns, search, imports, status, events)
     return [operation for area in areas for operation in area.OPERATIONS]
 
 

@@ -7,9 +7,9 @@ from urllib.parse import quote
 
 from bough.errors import FormatError
 from bough.formats.jsonl import decode_message, encode_block
-from bough.model import Media, Text, ToolResult
+from bough.model import ROLES, Media, Text, ToolResult
 from bough.model.values import asdict, replace
-from bough.server.api.operations import PREFIX
+from bough.server.api.operations import PREFIX, Field
 from bough.server.api.parsing import wrong
 
 if TYPE_CHECKING:
@@ -70,3 +70,26 @@ def message_of(given: Json) -> Message:
 def page_json(data: list[Any], next: str | None, **more: Any) -> dict[str, Any]:
     """A page of a list."""
     return {"data": [asdict(item) for item in data], "next": next, "has_more": next is not None, **more}
+
+
+def limit_field(default: int, most: int = 1000) -> Field:
+    """The parameter for the length of a page."""
+    return Field("limit", "integer", "At most so many.", default=default, least=1, most=most)
+
+
+LIMIT = limit_field(100)
+CURSOR = Field("cursor", "string", "`next` of the page before, with the same filters.")
+AS_OF = Field("as_of", "time", "As it was at this time.")
+NULLABLE_TEXT = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+NODE: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "string"}, "parent_id": NULLABLE_TEXT, "created_at": {"type": "integer"},
+        "role": {"enum": list(ROLES)}, "kind": {"enum": ["message", "summary"]}, "label": NULLABLE_TEXT,
+        "turn_id": NULLABLE_TEXT, "covers": NULLABLE_TEXT, "error": {"type": "boolean"}, "weight": {"type": "integer"},
+        "blocks": {"type": "array", "items": {"type": "object", "required": ["type"]}},
+    },
+    "required": ["id", "parent_id", "created_at", "role", "kind", "label", "turn_id", "covers", "error", "weight",
+                 "blocks"],
+}  # fmt: skip
+"""The schema of `node_json`."""
