@@ -45,7 +45,7 @@ bench: $(READY) $(if $(PEERS),$(VENV)/.peers)
 suites: $(READY)
 	$(BIN)/python -m suites
 
-soak: $(READY)
+soak: $(READY) $(VENV)/.clients
 	$(BIN)/python -m pytest -m soak
 
 # Installs the programs from npm and PyPI into $$BOUGH_PROGRAMS, else into ~/.cache/bough-programs.
@@ -68,4 +68,9 @@ $(READY): $(INSTALLED)
 
 $(VENV)/.peers: $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[peers]'
+	touch $@
+
+# Other clients of chat services. Their requirements are narrow, so they are not part of the extra `test`.
+$(VENV)/.clients: $(READY)
+	$(BIN)/python -m pip install --quiet 'hikari>=2.4' 'python-telegram-bot>=22'
 	touch $@

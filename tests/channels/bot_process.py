@@ -10,16 +10,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.channels.fake_telegram import TOKEN
-
 
 class BotProcess:
     """A bot that can be killed at any moment."""
 
     def __init__(self, directory: Path, config: Path, db: str, **env: str) -> None:
-        self._words = [sys.executable, "-m", "bough", "--config", str(config), "--db", db, "bot", "telegram"]
+        self._words = [sys.executable, "-m", "bough", "--config", str(config), "--db", db, "bot"]
         inherited = {name: one for name, one in os.environ.items() if not name.startswith("BOUGH_")}
-        self._env = {**inherited, "HOME": str(directory), "BOUGH_TELEGRAM_TOKEN": TOKEN, **env}
+        self._env = {**inherited, "HOME": str(directory), **env}
         self._errors = (directory / "errors").open("ab")
         self.process: subprocess.Popen[bytes] | None = None
 

@@ -44,6 +44,8 @@ class QuietServer(ThreadingHTTPServer):
 class FakeTelegram:
     """The service. Tests say what people do, and look at what the bot has sent."""
 
+    name = "telegram"
+
     def __init__(self) -> None:
         self.messages: dict[tuple[int, int], dict[str, Any]] = {}
         self.calls: list[tuple[str, dict[str, Any]]] = []
@@ -71,6 +73,11 @@ class FakeTelegram:
     def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+    @property
+    def settings(self) -> str:
+        """The lines of the configuration with which a bot uses this service."""
+        return f'token = "{TOKEN}"\nbase_url = "{self.url}"'
 
     # People ---------------------------------------------------------------------------------------------------------
 

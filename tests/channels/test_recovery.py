@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from bough.channels.bot import ChannelRunner
 from bough.channels.delivery import PLACEHOLDER
+from bough.channels.receiver import Receiver
 from tests.channels.bot_process import BotProcess
 from tests.channels.conftest import Talk, until
 from tests.channels.fake_telegram import FakeTelegram
@@ -137,7 +137,7 @@ def test_storms_of_kills_lose_nothing_and_answer_nothing_twice(talk: Talk, tmp_p
 
 def test_the_checker_of_storms_notices_a_bot_without_an_inbox(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
     # Updates are confirmed, and dropped: what a crash between the two does.
-    monkeypatch.setattr(ChannelRunner, "_accept", lambda *_: None)
+    monkeypatch.setattr(Receiver, "accept", lambda *_: False)
     with talk.running():
         talk.telegram.say("q0")
         until(lambda: len(talk.telegram.called("getUpdates")) >= 2)

@@ -154,9 +154,9 @@ def test_a_member_who_has_spent_the_limit_waits_until_midnight(
 
 def test_cursors_and_what_a_chat_has_seen_are_kept_by_channel(store: Store) -> None:
     chats = Chats(store, "discord")
-    chats.put_cursor("c1", "100")
-    chats.put_cursor("c1", "200")
-    assert chats.cursors() == {"c1": "200"}
+    chats.put_cursors({"c1": "100", "c2": "7"})
+    chats.put_cursors({"c1": "200"})
+    assert chats.cursors() == {"c1": "200", "c2": "7"}
     assert Chats(store, "telegram").cursors() == {}
     session = store.session("discord:dm:1")
     session.save_turn(["one", "1"])

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from bough.agent import Began, Called, Event, Outcome, Stop, regenerate, run, stored_outcome
 from bough.channels.channel import log
-from bough.channels.delivery import Delivery, LiveDelivery, persist
+from bough.channels.delivery import Delivery, LiveDelivery
 from bough.channels.questions import place, question
+from bough.channels.service import persist
 from bough.errors import BoughError, Busy, ChannelError, NotFound, StorageError
 from bough.model import Usage
 from bough.providers.types import Piece

@@ -12,19 +12,15 @@ from bough.channels.channel import Channel, log
 from bough.channels.commands import COMMANDS
 from bough.channels.handling import handle
 from bough.channels.leadership import RENEW_SECONDS, Leadership
+from bough.channels.receiver import Receiver
 from bough.channels.workers import Workers
-from bough.errors import BoughError, ChannelError, Refused
+from bough.errors import BoughError
 
 if TYPE_CHECKING:
-    from bough.channels.events import ChannelEvent
     from bough.channels.service import ChatService
     from bough.channels.settings import ChannelSettings
     from bough.runtime.agents import Runtime
     from bough.store import Store
-
-ADMITTING = ("start", "pair")
-"""Commands that a code may follow."""
-GREETING = "You can talk to me now. /help lists the commands."
 
 
 class Bot:
@@ -88,8 +84,7 @@ class ChannelRunner:
             channel.inbox.prune()
             workers.add(channel.inbox.open())
             channel.service.announce([(command.name, command.about) for command in COMMANDS.values()])
-            ready(self.name)
-            channel.service.receive(partial(self._accept, workers), channel.stop)
+            channel.service.receive(Receiver(channel, workers, ready), channel.stop)
         finally:
             workers.close()
             self._leadership.give_up()
@@ -102,33 +97,3 @@ class ChannelRunner:
                     self._channel.stop.set(by_user=False)
             except BoughError as error:  # the lease lasts longer than one renewal
                 log.warning("%s: the lease was not renewed: %s", self.name, error)
-
-    def _accept(self, workers: Workers, event: ChannelEvent) -> None:
-        """Store an event, so that the service may be told that it was received, and let it be handled."""
-        channel = self._channel
-        if channel.stop.is_set:
-            raise Refused("The bot is stopping; the service delivers this again.")
-        if not channel.members.allows(event.sender, event.chat, event.chat.partition("/")[0]):
-            self._admit(event)
-            return
-        if not event.is_addressed:
-            return
-        if event.kind == "edit" and event.message and channel.inbox.reword(event):
-            return
-        if not channel.inbox.put(event):
-            return
-        received = channel.inbox.find(event.delivery)
-        assert received is not None
-        if event.command == "stop" and (dropped := workers.stop(received)):
-            channel.inbox.finish([one.n for one in dropped])
-        workers.add([received])
-
-    def _admit(self, event: ChannelEvent) -> None:
-        """Let a stranger in who has sent a valid code. Any other is not answered."""
-        members, service = self._channel.members, self._channel.service
-        if event.command not in ADMITTING or not members.admit(event.text, event.sender, event.sender_name):
-            return
-        try:
-            service.send(event.chat, GREETING, nonce=event.delivery)
-        except ChannelError as error:
-            log.warning("%s: a greeting was not sent: %s", service.name, error)

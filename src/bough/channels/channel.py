@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from bough.channels.chats import Chats
 from bough.channels.delivery import Delivery
+from bough.channels.events import external_name
 from bough.channels.inbox import Inbox
 from bough.channels.members import Members
 from bough.channels.outbox import Outbox
@@ -67,17 +68,17 @@ class Channel:
         finally:
             agent.provider.close()
 
-    def external(self, chat: str, message: str) -> str:
-        """The name of a message at the service, as the store keeps it."""
-        return f"{chat}:{message}"
-
     def find(self, chat: str, message: str | None) -> str | None:
         """The id of the node that a message at the service is."""
-        return None if message is None else self.store.find_external(self.service.name, self.external(chat, message))
+        return None if message is None else self.find_named(external_name(chat, message))
+
+    def find_named(self, name: str) -> str | None:
+        """The id of the node with an external name."""
+        return self.store.find_external(self.service.name, name)
 
     def name(self, chat: str, message: str, node: str, version: str | None = None) -> None:
         """Say which node a message at the service is; a version of it has a name of its own too."""
-        name = self.external(chat, message)
+        name = external_name(chat, message)
         self.store.name_externally(self.service.name, name, message=node, move=True)
         if version is not None:
             self.store.name_externally(self.service.name, f"{name}:{version}", message=node)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from bough.model import Node
 from bough.store import Store
 
@@ -32,6 +34,7 @@ class Chats:
         """Up to where each place of the service has been read."""
         return dict(self._store.db.rows("channel_cursors", self._channel))
 
-    def put_cursor(self, place: str, cursor: str) -> None:
-        """Remember up to where a place has been read."""
-        self._store.write(lambda _: self._store.db.run("put_channel_cursor", self._channel, place, cursor))
+    def put_cursors(self, cursors: Mapping[str, str]) -> None:
+        """Remember up to where places have been read."""
+        rows = [(self._channel, place, cursor) for place, cursor in cursors.items()]
+        self._store.write(lambda _: self._store.db.run_many("put_channel_cursor", rows))

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from bough.channels.outbox import Outbox, Sent
-from bough.channels.service import ChatService, Menu
+from bough.channels.service import ChatService, Menu, persist
 from bough.channels.split import split
 from bough.errors import ChannelError
 
 if TYPE_CHECKING:
     from bough.agent import Stop
 
-T = TypeVar("T")
-
 PLACEHOLDER = "…"
 TYPING_SECONDS = 4.0
-LONGEST_PAUSE = 60.0
 
 
 class Delivery:
@@ -124,18 +120,3 @@ class LiveDelivery:
                 self._grown.wait(TYPING_SECONDS)
             except ChannelError as error:  # what is not shown now is shown at the end
                 pause = error.retry_after or self._service.edit_seconds
-
-
-def persist(call: Callable[[], T], stop: Stop) -> T:
-    """Repeat a call until the service accepts it. Raises `ChannelError` for one that it never will, or at a stop."""
-    pause = 1.0
-    while True:
-        try:
-            return call()
-        except ChannelError as error:
-            if error.kind not in ("rate_limit", "unreachable") or stop.is_set:
-                raise
-            wait = error.retry_after if error.retry_after is not None else pause
-            pause = min(2 * pause, LONGEST_PAUSE)
-            if stop.wait(wait):
-                raise

@@ -34,7 +34,8 @@ class ChannelEvent:
     """The session's key. Events of one conversation are handled one after another."""
     chat: str
     """Where answers go, as the service addresses it."""
-    sender: str
+    sender: str = ""
+    """Id of the person; empty where the service does not say who it was."""
     sender_name: str = ""
     message: str | None = None
     """The message's id at the service: the one that was sent, edited, deleted or reacted to."""
@@ -50,7 +51,7 @@ class ChannelEvent:
     is_addressed: bool = True
     """Whether it is meant for the bot: in a direct chat always, in a group if it mentions it or replies to it."""
     begins_at: str | None = None
-    """Of a thread: the id of the message that it began at."""
+    """Of a thread: the external name of the message that it began at."""
     version: str | None = None
     """Of an edit: what distinguishes it from other edits of the message."""
     album: str | None = None
@@ -66,3 +67,8 @@ class ChannelEvent:
     def from_json(data: Mapping[str, Any]) -> ChannelEvent:
         files = tuple(Attachment(*one) for one in data.get("attachments", ()))
         return ChannelEvent(**{**data, "attachments": files})
+
+
+def external_name(chat: str, message: str) -> str:
+    """The name of a message at its service, as the store keeps it."""
+    return f"{chat}:{message}"

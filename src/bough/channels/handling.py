@@ -9,7 +9,7 @@ from bough.agent import Stop
 from bough.channels.answering import Answering
 from bough.channels.channel import log
 from bough.channels.commands import Reply, run_command
-from bough.channels.delivery import persist
+from bough.channels.service import persist
 from bough.errors import ChannelError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def reply(channel: Channel, received: Received, said: Reply) -> None:
     try:
         if said.file is not None:
             name, content = said.file
-            persist(lambda: service.upload(event.chat, name, content), channel.stop)
+            persist(lambda: service.upload(event.chat, name, content, nonce=event.delivery), channel.stop)
         else:
             channel.delivery(event).finish(said.text, said.menu)
     except ChannelError as error:

@@ -53,9 +53,9 @@ def place(channel: Channel, session: Session, event: ChannelEvent) -> str | None
         return None
     target = channel.find(event.chat, event.reply_to)
     if target is None:
-        target = channel.find(event.chat, event.begins_at) if session.head is None else None
-        if target is not None:
-            session.move(target)
+        start = channel.find_named(event.begins_at) if event.begins_at and session.head is None else None
+        if start is not None:
+            session.move(end_of_turn(channel, start))
         return None
     end, left = end_of_turn(channel, target), session.head
     if end == left:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+
+from bough.errors import ChannelError
 
 if TYPE_CHECKING:
     from bough.agent import Stop
-    from bough.channels.events import Attachment, ChannelEvent
+    from bough.channels.events import Attachment
+    from bough.channels.receiver import Receiver
 
-Accept: TypeAlias = "Callable[[ChannelEvent], None]"
-"""Called with each event; it is stored, and may be confirmed to the service, when this returns."""
+T = TypeVar("T")
+
+LONGEST_PAUSE = 60.0
+"""Seconds between two attempts."""
 Menu: TypeAlias = Sequence[tuple[str, str]]
 """Buttons: a label, and the command that pressing it gives."""
 
@@ -29,7 +34,7 @@ class ChatService(Protocol):
     def measure(self, text: str) -> int:
         """The length of a text as the service counts it."""
 
-    def receive(self, accept: Accept, stop: Stop) -> None:
+    def receive(self, receiver: Receiver, stop: Stop) -> None:
         """Deliver events until the signal is set. Connection errors are retried; one of the token is raised."""
 
     def send(
@@ -49,7 +54,7 @@ class ChatService(Protocol):
     def download(self, attachment: Attachment) -> bytes:
         """The content of a file that came with a message."""
 
-    def upload(self, chat: str, name: str, content: bytes) -> str:
+    def upload(self, chat: str, name: str, content: bytes, *, nonce: str) -> str:
         """Send a file; the id of its message."""
 
     def announce(self, commands: Sequence[tuple[str, str]]) -> None:
@@ -76,3 +81,18 @@ def run_until(work: Callable[[], None], stop: Stop) -> None:
     ended.wait()
     if failed and not stop.is_set:
         raise failed[0]
+
+
+def persist(call: Callable[[], T], stop: Stop) -> T:
+    """Repeat a call until the service accepts it. Raises `ChannelError` for one that it never will, or at a stop."""
+    pause = 1.0
+    while True:
+        try:
+            return call()
+        except ChannelError as error:
+            if error.kind not in ("rate_limit", "unreachable") or stop.is_set:
+                raise
+            wait = error.retry_after if error.retry_after is not None else pause
+            pause = min(2 * pause, LONGEST_PAUSE)
+            if stop.wait(wait):
+                raise

@@ -49,4 +49,13 @@ def telegram(settings: ChannelSettings, token: str) -> ChatService:
     return Telegram(token, options.get("base_url"), webhook if webhook.get("url") else None)
 
 
-MAKERS: dict[str, Callable[[ChannelSettings, str], ChatService]] = {"telegram": telegram}
+def discord(settings: ChannelSettings, token: str) -> ChatService:
+    try:
+        from bough.channels.discord.service import Discord
+    except ModuleNotFoundError as error:
+        raise ConfigError(f"Discord needs discord.py: pip install 'bough[discord]' ({error}).") from None
+
+    return Discord(token, settings.options.get("api_url"), settings.options.get("gateway_url"))
+
+
+MAKERS: dict[str, Callable[[ChannelSettings, str], ChatService]] = {"telegram": telegram, "discord": discord}

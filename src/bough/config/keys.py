@@ -104,6 +104,8 @@ KEYS = (
         "`bough keys set telegram`, or `token_file`.", secret=True),
     ConfigKey("channels.*.token_file", "path", "A file with the token."),
     ConfigKey("channels.*.base_url", "text", "The address of the service, for a server of one's own."),
+    ConfigKey("channels.*.api_url", "text", "The address of Discord's API, for another one than Discord's own."),
+    ConfigKey("channels.*.gateway_url", "text", "The address of its gateway."),
     ConfigKey("channels.*.allow", "list", "Ids of people and chats that may talk to the bot. Nobody else may, unless "
         "let in with a code of `bough bot --pair`."),
     ConfigKey("channels.*.agent", "text", "The agent of `[agents.NAME]` that answers."),

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from bough.channels.channel import log
-from bough.channels.service import Accept, Menu, run_until
+from bough.channels.service import Menu, run_until
 from bough.channels.split import utf16_units
 from bough.channels.telegram.api import BotApi
 from bough.channels.telegram.markup import to_html
@@ -18,6 +18,7 @@ from bough.errors import ChannelError
 if TYPE_CHECKING:
     from bough.agent import Stop
     from bough.channels.events import Attachment
+    from bough.channels.receiver import Receiver
 
 POLL_SECONDS = 25
 LONGEST_PAUSE = 60.0
@@ -43,35 +44,36 @@ class Telegram:
         """The length in UTF-16 units."""
         return utf16_units(text)
 
-    def receive(self, accept: Accept, stop: Stop) -> None:
+    def receive(self, receiver: Receiver, stop: Stop) -> None:
         """Deliver updates. An update is confirmed by asking for the next ones, after it was accepted."""
         me = self._patiently("getMe", {}, stop)
         if me is None:
             return
         reader = UpdateReader(me)
         if self._webhook is not None:
-            receive_webhook(self._api, self._webhook, reader, accept, stop)
+            receive_webhook(self._api, self._webhook, reader, receiver, stop)
             return
         self._patiently("deleteWebhook", {}, stop)
-        run_until(lambda: self._poll(reader, accept, stop), stop)
+        receiver.ready()
+        run_until(lambda: self._poll(reader, receiver, stop), stop)
 
-    def _poll(self, reader: UpdateReader, accept: Accept, stop: Stop) -> None:
+    def _poll(self, reader: UpdateReader, receiver: Receiver, stop: Stop) -> None:
         offset = 0
         while not stop.is_set:
             asked = {"offset": offset, "timeout": POLL_SECONDS, "allowed_updates": KINDS}
             updates = self._patiently("getUpdates", asked, stop, POLL_SECONDS)
             for update in updates or ():
-                self._deliver(reader, update, accept)
+                self._deliver(reader, update, receiver)
                 offset = update["update_id"] + 1
 
-    def _deliver(self, reader: UpdateReader, update: dict[str, Any], accept: Accept) -> None:
+    def _deliver(self, reader: UpdateReader, update: dict[str, Any], receiver: Receiver) -> None:
         try:
             event = reader.event(update)
         except UNREADABLE as error:  # it would be as unreadable the next time
             log.warning("telegram: update %s was skipped: %r", update.get("update_id"), error)
             event = None
         if event is not None:
-            accept(event)
+            receiver.accept(event)
         if pressed := update.get("callback_query"):
             with suppress(ChannelError):  # else the button looks pressed for a while
                 self._api.call("answerCallbackQuery", {"callback_query_id": pressed["id"]})
@@ -138,7 +140,7 @@ class Telegram:
         found = self._api.call("getFile", {"file_id": attachment.reference})
         return self._api.download(found["file_path"])
 
-    def upload(self, chat: str, name: str, content: bytes) -> str:
+    def upload(self, chat: str, name: str, content: bytes, *, nonce: str) -> str:  # noqa: ARG002
         """Send a file."""
         sent = self._api.call("sendDocument", place(chat), files={"document": (name, content)})
         return str(sent["message_id"])

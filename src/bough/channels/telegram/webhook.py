@@ -8,12 +8,12 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
-from bough.channels.service import Accept
 from bough.channels.telegram.updates import KINDS, UNREADABLE
 from bough.errors import BoughError, ConfigError
 
 if TYPE_CHECKING:
     from bough.agent import Stop
+    from bough.channels.receiver import Receiver
     from bough.channels.telegram.api import BotApi
     from bough.channels.telegram.updates import UpdateReader
 
@@ -22,21 +22,22 @@ LARGEST_UPDATE = 1024 * 1024
 READ_SECONDS = 10.0
 
 
-def receive_webhook(api: BotApi, webhook: dict[str, Any], reader: UpdateReader, accept: Accept, stop: Stop) -> None:
+def receive_webhook(api: BotApi, webhook: dict[str, Any], reader: UpdateReader, receiver: Receiver, stop: Stop) -> None:
     """Register the address, and deliver updates until the stop. Raises `ConfigError` without a secret."""
     secret = str(webhook.get("secret") or "")
     if not secret:
         raise ConfigError("A webhook needs webhook_secret: without it anybody could send updates to its address.")
-    handler = handler_for(secret, reader, accept)
+    handler = handler_for(secret, reader, receiver)
     with ThreadingHTTPServer((webhook.get("host", "127.0.0.1"), int(webhook.get("port", 8443))), handler) as server:
         api.call("setWebhook", {"url": webhook["url"], "secret_token": secret, "allowed_updates": KINDS})
         thread = threading.Thread(target=server.serve_forever, name="telegram webhook", daemon=True)
         thread.start()
+        receiver.ready()
         stop.wait()
         server.shutdown()
 
 
-def handler_for(secret: str, reader: UpdateReader, accept: Accept) -> type[BaseHTTPRequestHandler]:
+def handler_for(secret: str, reader: UpdateReader, receiver: Receiver) -> type[BaseHTTPRequestHandler]:
     """A handler of requests. Telegram sends an update again until it is answered with 200."""
 
     class WebhookHandler(BaseHTTPRequestHandler):
@@ -58,7 +59,7 @@ def handler_for(secret: str, reader: UpdateReader, accept: Accept) -> type[BaseH
                 return
             try:
                 if event is not None:
-                    accept(event)
+                    receiver.accept(event)
             except BoughError:
                 self._answer(500)
                 return

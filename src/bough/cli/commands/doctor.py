@@ -25,7 +25,14 @@ Verdict: TypeAlias = Literal["ok", "hint", "bad"]
 SIGNS: dict[Verdict, tuple[str, str]] = {"ok": ("✓", "green"), "hint": ("•", "yellow"), "bad": ("✗", "red")}
 MIN_FREE = 200_000_000
 """Bytes that should be free on the disk."""
-EXTRAS = {"httpx2": "run", "xllamacpp": "local", "mcp": "mcp", "psycopg": "postgres", "starlette": "server"}
+EXTRAS = {
+    "httpx2": "run",
+    "xllamacpp": "local",
+    "mcp": "mcp",
+    "psycopg": "postgres",
+    "starlette": "server",
+    "discord": "discord",
+}
 
 
 @value
