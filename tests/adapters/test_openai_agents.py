@@ -81,3 +81,34 @@ def test_a_delegate_works_in_a_session_of_its_own_and_its_costs_count() -> None:
         with pytest.raises(RuntimeError, match="closed"):
             run(session.get_items())
         assert store.size().sessions == 2
+
+
+def test_items_that_a_program_changes_stay_as_they_are_in_the_store(somewhere: StrPath) -> None:
+    given = [{"role": "assistant", "type": "message", "content": [{"type": "output_text", "text": "Calm."}]}]
+
+    async def work() -> None:
+        with bough.connect(somewhere) as store:
+            session = BoughSession("s", store=store)
+            await session.add_items(given)
+            for _ in range(2):
+                (item,) = await session.get_items()
+                assert item == given[0]
+                item["content"][0]["text"] = "changed"
+
+    run(work())
+
+
+def test_items_of_other_programs_and_processes_are_seen_after_those_that_are_remembered(somewhere: StrPath) -> None:
+    async def work() -> None:
+        async with BoughSession("s", somewhere) as session, BoughSession("s", somewhere) as other:
+            await session.add_items(ITEMS)
+            assert await session.get_items() == ITEMS
+            await other.add_items(ITEMS[:1])
+            assert await session.get_items() == [*ITEMS, ITEMS[0]]
+            with bough.connect(somewhere) as store:
+                store.session("s").save_turn([bough.user("How?"), bough.assistant("So.")])
+            assert (await session.get_items())[-1] == {"role": "assistant", "content": "So."}
+            await other.clear_session()
+            assert await session.get_items() == []
+
+    run(work())

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from bough.adapters.common import key_of, open_store, settled
-from bough.adapters.openai_items import items_of, message_of
+from bough.adapters.openai_items import FORMAT, items_of, message_of, own_item
 from bough.adapters.openai_usage import RunUsage
+from bough.adapters.paths import Paths, copied
 from bough.errors import Conflict, NotFound
 from bough.model import Json, Node
 from bough.session import Session
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 BRANCHES = "openai-agents.branches"
 """The document with the name of the current branch."""
 MAIN = "main"
+PATHS: WeakKeyDictionary[Store, Paths[Json]] = WeakKeyDictionary()
+"""The items of the paths that were read last, for all sessions of a store."""
 
 
 class BoughSession:
@@ -175,12 +179,22 @@ class BoughSession:
     def _items(self, limit: int | None) -> list[Json]:
         if self._store.find_session(self._key) is None:
             return []
-        session = self.session
-        path = session.path(None if limit is None else max(limit, 0))
+        session, last = self.session, None if limit is None else max(limit, 0)
+        if (kept := self._kept_items(session.head, last)) is not None:
+            return kept
+        path = session.path(last)
         if any(node.kind == "summary" for node in path):
-            return list(session.context("openai.responses").payload)[-(limit or 0) :]
+            return list(session.context(FORMAT).payload)[-(limit or 0) :]
         found = items_of([node.message for node in path])
         return found if limit is None or len(found) <= limit else found[len(found) - limit :]
+
+    def _kept_items(self, head: str | None, last: int | None) -> list[Json] | None:
+        """The items, if all of them came from this SDK; what is remembered is not read again."""
+        try:
+            found = PATHS.setdefault(self._store, Paths(own_item)).end(self._store, head, last) if head else []
+        except NotFound:  # deleted in the meantime
+            return None
+        return [copied(item) for item in found] if all(item is not None for item in found) else None
 
     def _path(self) -> list[Node]:
         return self.session.path()

@@ -7,15 +7,16 @@ from itertools import groupby
 
 from bough import formats
 from bough.errors import FormatError
-from bough.model import ROLES, Json, Message, Other, Role, Text
+from bough.model import ROLES, Json, Message, Node, Other, Role, Text
 
+FORMAT = "openai.responses"
 KEPT = "openai.agents"
 """In the envelope of a message: an item that the format does not know, verbatim."""
 
 
 def message_of(item: Json) -> Message:
     """The message of an item. Its items are equal to the item, whatever that is."""
-    form = formats.get("openai.responses")
+    form = formats.get(FORMAT)
     if isinstance(item, dict):
         try:
             found = form.decode([item]).messages
@@ -37,8 +38,25 @@ def items_of(messages: Sequence[Message]) -> list[Json]:
         if kept:
             items += [message.envelope[KEPT] for message in run]
         else:
-            items += formats.get("openai.responses").encode(list(run)).payload
+            items += formats.get(FORMAT).encode(list(run)).payload
     return items
+
+
+def own_item(node: Node) -> Json:
+    """The item of a message that came from this SDK, or its API; None if it has to be converted with its dialog."""
+    if node.kind == "summary":
+        return None
+    message, envelope = node.message, node.message.envelope
+    if isinstance(envelope, dict):
+        if KEPT in envelope:
+            return envelope[KEPT]
+        if message.role in ("user", "system") and isinstance(envelope.get(FORMAT), dict):
+            (item,) = formats.get(FORMAT).encode([message]).payload
+            return item
+    elif len(message.blocks) == 1 and message.role not in ("user", "system"):
+        raw = message.blocks[0].raw
+        return raw.get(FORMAT) if isinstance(raw, dict) else None
+    return None
 
 
 def _is_kept(message: Message) -> bool:

@@ -5,115 +5,85 @@ A list that only grew is its new messages; one that differs becomes a branch whe
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
-from copy import deepcopy
 from typing import Any
 
-from bough.adapters.langgraph.messages import Serialised, foreign, restored
+from bough.adapters.langgraph.messages import Serialised, copy_of, foreign, is_same, restored
+from bough.adapters.paths import Path, Paths
 from bough.errors import NotFound
 from bough.model import Node
 from bough.model.values import value
 from bough.session import Session
 from bough.store import Store
 
-REMEMBERED = 8
-"""Paths in memory: the last one of each of a few threads."""
-
 
 @value
 class PathStep:
-    """A node and the fingerprint of its message."""
+    """A message of a path: a copy that nobody else changes, and the form in which it is stored."""
 
-    id: str
-    fingerprint: bytes
-    state: Any = None
-    """A copy of the message's fields, once it was compared: an equal message has the same serialised form."""
+    message: Any
+    form: Any
 
 
 @value
 class Growth:
     """How a list of messages continues what is stored."""
 
-    parent: str | None
-    """The last node that the list has in common with what is stored."""
-    common: tuple[PathStep, ...]
+    common: Path[PathStep]
+    """What the list has in common with what is stored."""
     new: tuple[Serialised, ...]
 
-    def places(self, ids: Sequence[str]) -> tuple[PathStep, ...]:
-        """The whole path, once the new messages have ids."""
-        added = (PathStep(id, one.fingerprint, state_of(one.message)) for id, one in zip(ids, self.new, strict=True))
-        return (*self.common, *added)
+    @property
+    def parent(self) -> str | None:
+        """The last node that they have in common."""
+        return self.common.ids[-1] if self.common.ids else None
 
 
 class Dialogs:
     """The paths of a store as lists of messages of LangChain."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, serde: Any) -> None:
         self._store = store
-        self._known: OrderedDict[str, tuple[PathStep, ...]] = OrderedDict()
+        self.serde = serde
+        self._paths: Paths[PathStep] = Paths(self._read)
 
-    def growth(self, serde: Any, tips: Sequence[str | None], messages: Sequence[Any]) -> Growth:
+    def growth(self, tips: Sequence[str | None], messages: Sequence[Any]) -> Growth:
         """How a list continues one of the paths that end at these nodes, some of which may be gone: the most alike."""
-        growths = [grown(serde, self.places(serde, tip), messages) for tip in dict.fromkeys(tips)]
-        return max(growths, key=lambda growth: len(growth.common))
+        growths = [self._grown(self._path(tip), messages) for tip in dict.fromkeys(tips)]
+        return max(growths, key=lambda growth: len(growth.common.ids))
 
-    def places(self, serde: Any, tip: str | None) -> tuple[PathStep, ...]:
-        if tip is None:
-            return ()
-        if tip in self._known:
-            self._known.move_to_end(tip)
-            return self._known[tip]
-        try:
-            path = self._store.path(tip)
-        except NotFound:
-            return ()
-        return self.remember(tip, tuple(PathStep(node.id, read(serde, node)[1]) for node in path))
+    def remember(self, growth: Growth, ids: Sequence[str]) -> None:
+        """Remembers the whole path, once the new messages have ids."""
+        added = [PathStep(copy_of(one.message), one.form) for one in growth.new]
+        self._paths.remember(growth.common.grown(ids, added), growth.common)
 
-    def remember(self, tip: str, places: tuple[PathStep, ...]) -> tuple[PathStep, ...]:
-        self._known[tip] = places
-        while len(self._known) > REMEMBERED:
-            self._known.popitem(last=False)
-        return places
-
-    def messages(self, serde: Any, tip: str) -> list[Any]:
+    def messages(self, tip: str) -> list[Any]:
         """The messages of the path that ends at a node. Raises `NotFound` if they were deleted."""
-        path = self._store.path(tip)
-        found = [read(serde, node) for node in path]
-        if tip not in self._known:  # a path never changes, and one that was compared knows more
-            steps = (PathStep(node.id, mark) for node, (_, mark) in zip(path, found, strict=True))
-            self.remember(tip, tuple(steps))
-        return [message for message, _ in found]
+        return [copy_of(kept.message) for kept in self._paths.at(self._store, tip).values]
 
+    def _path(self, tip: str | None) -> Path[PathStep]:
+        try:
+            return self._paths.at(self._store, tip) if tip else Path()
+        except NotFound:
+            return Path()
 
-def grown(serde: Any, before: Sequence[PathStep], messages: Sequence[Any]) -> Growth:
-    common: list[PathStep] = []
-    for step, message in zip(before, messages, strict=False):
-        if step.state is None or not is_state(message, step.state):
-            if Serialised(serde, message).fingerprint != step.fingerprint:
-                break
-            step = PathStep(step.id, step.fingerprint, state_of(message))
-        common.append(step)
-    new = tuple(Serialised(serde, message) for message in messages[len(common) :])
-    return Growth(common[-1].id if common else None, tuple(common), new)
+    def _grown(self, before: Path[PathStep], messages: Sequence[Any]) -> Growth:
+        common = list(before.values[: len(messages)])
+        for at, (kept, message) in enumerate(zip(common, messages, strict=False)):
+            if not is_same(message, kept.message):
+                if Serialised(self.serde, message).form != kept.form:
+                    del common[at:]
+                    break
+                common[at] = PathStep(copy_of(message), kept.form)  # the next comparison is short
+        new = tuple(Serialised(self.serde, message) for message in messages[len(common) :])
+        return Growth(Path(before.ids[: len(common)], tuple(common)), new)
 
-
-def state_of(message: Any) -> Any:
-    """A copy of what a message consists of; a graph may change the message itself later."""
-    return deepcopy((type(message), message.__dict__, message.model_extra))
-
-
-def is_state(message: Any, state: Any) -> bool:
-    kind, fields, extra = state
-    return type(message) is kind and message.__dict__ == fields and message.model_extra == extra
-
-
-def read(serde: Any, node: Node) -> tuple[Any, bytes]:
-    try:
-        return restored(serde, node.message)
-    except (KeyError, TypeError):
-        message = foreign(node.message).model_copy(update={"id": node.id})
-        return message, Serialised(serde, message).fingerprint
+    def _read(self, node: Node) -> PathStep:
+        try:
+            return PathStep(*restored(self.serde, node.message))
+        except (KeyError, TypeError):
+            message = foreign(node.message).model_copy(update={"id": node.id})
+            return PathStep(message, Serialised(self.serde, message).form)
 
 
 def can_be_a_path(value: Any) -> bool:

@@ -7,11 +7,11 @@ back.
 from __future__ import annotations
 
 import base64
-import hashlib
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from bough.adapters.common import json_call, priced
+from bough.adapters.paths import ATOMS, copied
 from bough.model import Block, Json, Media, Message, Other, Role, Text, ToolResult, Usage, tool_call
 
 KEPT = "langgraph"
@@ -21,27 +21,43 @@ ROLES: dict[str, Role] = {
 }  # fmt: skip
 
 
+Form: TypeAlias = tuple[str, bytes, str | None]
+"""What is stored of a message: its type and bytes when it is serialised, and the text that was cut out of it."""
+
+
 class Serialised:
-    """A message in the form that is stored, and a fingerprint of it."""
+    """A message in the form that is stored."""
 
     def __init__(self, serde: Any, message: Any) -> None:
         self.message = message
         self.cut = isinstance(message.content, str) and message.content != ""
         plain = message.model_copy(update={"content": ""}) if self.cut else message
-        self.type, self.data = serde.dumps_typed(plain)
-        self.fingerprint = fingerprint(self.type, self.data, message.content if self.cut else None)
+        self.form: Form = (*serde.dumps_typed(plain), message.content if self.cut else None)
 
     def to_message(self) -> Message:
         """As a message of the tree."""
         role = ROLES.get(self.message.type, "user")
-        kept = [self.type, base64.b64encode(self.data).decode("ascii"), self.cut]
+        type, data, _ = self.form
+        kept = [type, base64.b64encode(data).decode("ascii"), self.cut]
         error = getattr(self.message, "status", None) == "error"
         return Message(role, tuple(blocks_of(self.message, role, self.cut)), error, {KEPT: kept})
 
 
-def fingerprint(type: str, data: bytes, text: str | None) -> bytes:
-    parts = type.encode(), data, b"" if text is None else text.encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(b"\0".join(parts), digest_size=16).digest()
+def copy_of(message: Any) -> Any:
+    """A copy of a message, which a graph may change."""
+    if message.model_extra:
+        return message.model_copy(deep=True)
+    fields = message.__dict__.items()
+    return message.model_copy(update={name: copied(field) for name, field in fields if type(field) not in ATOMS})
+
+
+def is_same(message: Any, other: Any) -> bool:
+    """Whether messages have equal fields, which have the same form."""
+    return (
+        type(message) is type(other)
+        and message.__dict__ == other.__dict__
+        and message.model_extra == other.model_extra
+    )  # fmt: skip
 
 
 def blocks_of(message: Any, role: Role, cut: bool) -> list[Block]:
@@ -65,16 +81,16 @@ def block_of(part: Json) -> Block:
     return Other(str(part.get("type") if isinstance(part, dict) else "part"), None)
 
 
-def restored(serde: Any, message: Message) -> tuple[Any, bytes]:
-    """The message of LangChain, and its fingerprint. Raises `KeyError` for one that another program added."""
+def restored(serde: Any, message: Message) -> tuple[Any, Form]:
+    """The message of LangChain, and its form. Raises `KeyError` for one that another program added."""
     type, data, cut = (message.envelope or {})[KEPT]
     raw = base64.b64decode(data)
     found = serde.loads_typed((type, raw))
     if not cut:
-        return found, fingerprint(type, raw, None)
+        return found, (type, raw, None)
     first = message.blocks[0]
     text = first.text if isinstance(first, (Text, ToolResult)) else ""
-    return found.model_copy(update={"content": text}), fingerprint(type, raw, text)
+    return found.model_copy(update={"content": text}), (type, raw, text)
 
 
 def foreign(message: Message) -> Any:

@@ -47,7 +47,7 @@ class Checkpoints(Awaited, BaseCheckpointSaver):
         super().__init__(serde=serde)
         self.store, self._owned = open_store(None, store)
         self._threads = Threads(self.store)
-        self._dialogs = Dialogs(self.store)
+        self._known = Dialogs(self.store, self.serde)
 
     def close(self) -> None:
         """Closes the store, unless it was given."""
@@ -81,7 +81,7 @@ class Checkpoints(Awaited, BaseCheckpointSaver):
                 place = holder(session, channel)
                 head = place.head
                 tips = [head, known[channel][1] if channel in known and known[channel][0] == "path" else None]
-                growth = self._dialogs.growth(self.serde, tips, value)
+                growth = self._dialogs.growth(tips, value)
                 if growth.new and channel == "messages":
                     dialog = growth
                     continue
@@ -216,6 +216,13 @@ class Checkpoints(Awaited, BaseCheckpointSaver):
         """Whether messages may be stored as text: an application that encrypts what it stores does not want it."""
         return isinstance(self.serde, JsonPlusSerializer)
 
+    @property
+    def _dialogs(self) -> Dialogs:
+        """Its lists of messages: LangGraph copies a saver to give it another serializer, which reads them anew."""
+        if self._known.serde is not self.serde:
+            self._known = Dialogs(self.store, self.serde)
+        return self._known
+
     def _document(self, session: Session, id: str) -> Json:
         (found,) = session.documents(names=[CHECKPOINT + id]) or (None,)
         return found and json_of(found)
@@ -242,7 +249,7 @@ class Checkpoints(Awaited, BaseCheckpointSaver):
         messages = [one.to_message() for one in growth.new]
         about = provenance([one.message for one in growth.new])
         ids = session.append(messages, at=growth.parent, documents=documents, **about)
-        self._dialogs.remember(ids[-1], growth.places(ids))
+        self._dialogs.remember(growth, ids)
         return ids[-1]
 
     def _branch(self, session: Session, head: str | None, growth: Any) -> str:
@@ -285,7 +292,7 @@ class Checkpoints(Awaited, BaseCheckpointSaver):
 
     def _adopted(self, thread: str, session: Session, document: Any, head: str | None) -> CheckpointTuple:
         """The newest checkpoint with the dialog as it is: another program has led it, forked it or moved it since."""
-        messages = self._dialogs.messages(self.serde, head) if head else []
+        messages = self._dialogs.messages(head) if head else []
         if document is None:
             return adoption.first(thread, head, messages)
         values = {name: one for name, one in json_of(document)["values"].items() if name != "messages"}
@@ -295,7 +302,7 @@ class Checkpoints(Awaited, BaseCheckpointSaver):
     def _values(self, session: Session, references: Mapping[str, Json]) -> dict[str, Any]:
         value = values.read(session, [one for one in references.values() if one[0] != "path"])
         return {
-            channel: self._dialogs.messages(self.serde, reference[1])
+            channel: self._dialogs.messages(reference[1])
             if reference[0] == "path"
             else self.serde.loads_typed(value(reference))
             for channel, reference in references.items()
