@@ -11,7 +11,7 @@ _MODULE_OF = {
         "answers": "Answers",
         "engines": "connect",
         "model.blocks": "Block Media Other Text Thinking ToolCall ToolResult tool_call",
-        "model.branches": "Branch Comparison Segment",
+        "model.branches": "Branch Comparison Segment PathWindow",
         "model.keys": "cli_key delegate_key discord_key parse_key telegram_key",
         "model.messages": "Message Save assistant system tool_result user",
         "model.nodes": "Change Document Finding Headline Hit Node Pin SessionInfo Size TrashEntry TurnInfo Undoable",

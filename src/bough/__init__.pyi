@@ -92,6 +92,9 @@ from bough.model.branches import (
     Comparison as Comparison,
 )
 from bough.model.branches import (
+    PathWindow as PathWindow,
+)
+from bough.model.branches import (
     Segment as Segment,
 )
 from bough.model.keys import (

@@ -160,6 +160,7 @@ class AsyncStore(_Facade):
     get_messages = hop(Store.get_messages)
     delete_messages = hop(Store.delete_messages)
     path = hop(Store.path)
+    window = hop(Store.window)
     pending_calls = hop(Store.pending_calls)
     children = hop(Store.children)
     forest = hop(Store.forest)

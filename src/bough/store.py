@@ -38,7 +38,7 @@ from bough.model import (
     Usage,
 )
 from bough.model.arguments import at_least, one_of
-from bough.model.branches import Comparison, Segment
+from bough.model.branches import Comparison, PathWindow, Segment
 from bough.model.ids import AFTER_ALL, check_id, names
 from bough.model.keys import parse_key
 from bough.model.nodes import STATUSES
@@ -218,6 +218,24 @@ class Store:
         needs no store, and raises `Corrupt` for content that is damaged.
         """
         return self.load_path("path", check_id(id), last) or self.load_path("path", lookup.full_id(self.db, id), last)
+
+    def window(self, id: str, around: str | None = None, size: int = PAGE) -> PathWindow:
+        """A part of the path to a message: its end, or `size` messages with another one of the path in their middle.
+
+        Only these are loaded. Raises `NotFound`, also for a message that is not on the path, and `Invalid`.
+        """
+        at_least("size", size, 1)
+        with self.db.reading():
+            path = lookup.ancestors(self.db, lookup.number(self.db, id))[::-1]
+            start = len(path) - size
+            if around is not None:
+                middle = lookup.number(self.db, around)
+                if middle not in path:
+                    raise NotFound(f"Message {around!r} is not on the path to {id!r}.")
+                start = min(start, path.index(middle) - size // 2)
+            start = max(start, 0)
+            found = path[start : start + size]
+            return PathWindow(tuple(self.load(self.db.rows("nodes", json_list(sorted(found))))), start, len(path))
 
     def pending_calls(self, id: str) -> list[ToolCall]:
         """The tool calls at the end of a path that have no result yet. Raises `NotFound`."""

@@ -119,3 +119,21 @@ def test_an_external_name_moves_to_another_message_only_when_asked(store: Store)
     assert store.find_external("checkpoint", "thread 1") == other
     store.name_externally("checkpoint", "thread 1", session=store.session("s").key, move=True)
     assert store.find_external("checkpoint", "thread 1") == "s"
+
+
+def test_a_window_of_a_path_is_its_end_or_the_part_around_a_message(store: Store) -> None:
+    session = store.session("cli:long")
+    for place in range(10):
+        session.save_turn([user(f"q{place}"), assistant(f"a{place}")])
+    path = [node.id for node in session.path()]
+    end = store.window(path[-1], size=4)
+    assert ([node.id for node in end.nodes], end.start, end.total) == (path[-4:], 16, 20)
+    middle = store.window(path[-1], path[7], 4)
+    assert ([node.id for node in middle.nodes], middle.start) == (path[5:9], 5)
+    assert store.window(path[-1], path[1], 4).start == 0
+    assert store.window(path[-1], path[18], 4).start == 16
+    assert len(store.window(path[-1]).nodes) == 20
+    with pytest.raises(NotFound):
+        store.window(path[3], path[7])
+    with pytest.raises(Invalid):
+        store.window(path[3], size=0)

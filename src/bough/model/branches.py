@@ -55,3 +55,14 @@ class Comparison:
     def fork_id(self) -> str | None:
         """The id of the last common message; None if there is none."""
         return self.common[-1].id if self.common else None
+
+
+@value
+class PathWindow:
+    """Some messages of a path, one after another."""
+
+    nodes: tuple[Node, ...]
+    start: int
+    """The number of messages before them."""
+    total: int
+    """The number of messages of the path."""

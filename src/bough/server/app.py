@@ -26,6 +26,7 @@ from bough.server.indexing import keep_indexed
 from bough.server.limits import ClientLimits
 from bough.server.observe import Observer, log
 from bough.server.openai import completions, conversations, model_list, responses
+from bough.server.page import routes as page
 from bough.server.problems import HttpProblem, Problem, of_error
 from bough.server.proxy import forward
 
@@ -53,7 +54,7 @@ def build(context: ServerContext) -> ASGIApp:
     areas = (responses, conversations, model_list, completions, messages, forward, health, signin)
     own = [route for area in areas for route in area.routes]
     static = Mount("/static", StaticFiles(directory=STATIC))
-    routes = [*own, mount(), context.metrics.route(), static]
+    routes = [*own, mount(), context.metrics.route(), *page.assets, static, *page.routes]
     app = Starlette(routes=routes, lifespan=lifespan, middleware=[Middleware(ClientLimits, settings=context.settings)],
         exception_handlers={HttpProblem: show_error, BoughError: show_error, HTTPException: show_http_error,
                             Exception: show_error})  # fmt: skip

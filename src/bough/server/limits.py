@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from bough.server.settings import ServerSettings
 
-UPLOADS = ("/api/v1/imports",)
+UPLOADS = ("/api/v1/imports", "/do/import")
 """Paths that take whole files."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import escape
 from typing import Any
 
 from starlette.responses import Response
@@ -123,6 +124,18 @@ def as_text(problem: Problem, request_id: str) -> Response:
     return Response(
         f"{problem.detail}\n({problem.code}, request {request_id})\n", problem.status, media_type="text/plain"
     )
+
+
+def as_html(problem: Problem, request_id: str) -> Response:
+    """A small document, as the page answers before anybody is let in."""
+    way = '<p><a href="/signin">Sign in</a></p>' if problem.status == 401 else ""
+    return Response(
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, '
+        f'initial-scale=1"><title>{escape(problem.code)}</title><link rel="stylesheet" '
+        f'href="/static/signin.css"></head><body><main><h1>bough</h1><p>{escape(problem.detail)}</p>{way}'
+        f"<p><small>{escape(problem.code)}, request {request_id}</small></p></main></body></html>",
+        problem.status, media_type="text/html",
+    )  # fmt: skip
 
 
 def _response(problem: Problem, body: dict[str, Any], media_type: str, status: int | None = None) -> Response:

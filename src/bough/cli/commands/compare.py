@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Any
 
@@ -18,12 +16,11 @@ from bough.cli.output.text import char_width, one_line, pad, pluralize, sanitize
 from bough.cli.refs import message_id
 from bough.model import Node
 from bough.model.branches import Comparison
+from bough.model.differences import Words, differences, words
 from bough.store import Store
 
 MIN_COLUMN = 30
 """Cells of a column; on a narrower terminal the two sides follow one another."""
-LARGEST = 20_000
-"""Words of a text that are compared one by one; longer texts are compared by lines."""
 
 
 @click.command(
@@ -77,54 +74,39 @@ def heading(node: Node | None) -> str:
     return f"{node.role.replace('_', ' ').upper()} {node.id}" if node else ""
 
 
-Words = list[tuple[str, bool]]
-"""Words and spaces of a text, and whether the other side lacks them."""
-
-
 def marked(one: Node | None, other: Node | None) -> tuple[Words, Words]:
     """The words of two messages, marked where they differ."""
-    texts = [words_of(node) for node in (one, other)]
+    texts = [sanitize(text_of(node)) for node in (one, other)]
     if one is None or other is None:
-        return [(word, False) for word in texts[0]], [(word, False) for word in texts[1]]
-    if max(map(len, texts)) > LARGEST:
-        texts = [sanitize(node.message.text).splitlines(keepends=True) for node in (one, other)]
-    flags = [[True] * len(text) for text in texts]
-    matcher = SequenceMatcher(None, texts[0], texts[1], autojunk=False)
-    for block in matcher.get_matching_blocks():
-        flags[0][block.a : block.a + block.size] = [False] * block.size
-        flags[1][block.b : block.b + block.size] = [False] * block.size
-    first, second = (list(zip(text, flag, strict=True)) for text, flag in zip(texts, flags, strict=True))
-    return first, second
+        return [(word, False) for word in words(texts[0])], [(word, False) for word in words(texts[1])]
+    return differences(*texts)
 
 
-def words_of(node: Node | None) -> list[str]:
-    """The words and spaces of a message; calls and results by their names."""
+def text_of(node: Node | None) -> str:
+    """The text of a message; calls and results by their names."""
     if node is None:
-        return []
-    text = node.message.text
-    if not text:
-        calls = [f"→ {one_line(call.name)} {one_line(call.arguments)}" for call in node.message.calls]
-        results = [f"← {truncate(one_line(result.text), 200)}" for result in node.message.results]
-        text = "\n".join(calls + results)
-    return re.findall(r"\n|[^\S\n]+|\S+", sanitize(text))
+        return ""
+    calls = [f"→ {one_line(call.name)} {one_line(call.arguments)}" for call in node.message.calls]
+    results = [f"← {truncate(one_line(result.text), 200)}" for result in node.message.results]
+    return node.message.text or "\n".join(calls + results)
 
 
-def emphasized(words: Sequence[tuple[str, bool]], style: str) -> str:
+def emphasized(pairs: Sequence[tuple[str, bool]], style: str) -> str:
     """The words as text, with the marked ones in a style; without colours, between marks."""
     before, after = ("", "") if has_colour() else ("[-", "-]") if style == "red" else ("{+", "+}")
-    marked = ((word, differs and not word.isspace()) for word, differs in words)
+    marked = ((word, differs and not word.isspace()) for word, differs in pairs)
     return "".join(f"{before}{styled(word, style)}{after}" if differs else word for word, differs in marked)
 
 
 def stacked(one: Node | None, other: Node | None, pair: tuple[Words, Words]) -> Iterator[str]:
     """Both messages, one below the other, with - and + before their lines."""
-    if one and other and not any(differs for words in pair for _, differs in words):
+    if one and other and not any(differs for side in pair for _, differs in side):
         yield styled(f"  {heading(one)} = {heading(other)}", "dim")
         return
-    for node, words, sign, style in ((one, pair[0], "-", "red"), (other, pair[1], "+", "green")):
+    for node, pairs, sign, style in ((one, pair[0], "-", "red"), (other, pair[1], "+", "green")):
         if node is not None:
             yield styled(f"{sign} {heading(node)}", "bold")
-            yield from (f"{styled(sign, style)} {line}" for line in emphasized(words, style).split("\n"))
+            yield from (f"{styled(sign, style)} {line}" for line in emphasized(pairs, style).split("\n"))
 
 
 def side_by_side(one: Node | None, other: Node | None, pair: tuple[Words, Words], room: int) -> Iterator[str]:
@@ -148,7 +130,7 @@ def pieces(word: str, room: int) -> Iterator[str]:
     yield piece
 
 
-def wrapped(words: Words, room: int, style: str) -> list[tuple[str, str]]:
+def wrapped(pairs: Words, room: int, style: str) -> list[tuple[str, str]]:
     """Lines of exactly `room` cells, with the marked words in a style."""
     lines: list[str] = []
     line, used = "", 0
@@ -158,7 +140,7 @@ def wrapped(words: Words, room: int, style: str) -> list[tuple[str, str]]:
         lines.append(line + " " * (room - used))
         line, used = "", 0
 
-    for word, differs in words:
+    for word, differs in pairs:
         if word == "\n":
             flush()
             continue

@@ -40,7 +40,7 @@ def page_start(conversation: ExportedConversation) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{policy()}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="referrer" content="no-referrer">'
-        f"<title>{title}</title><style>{asset('page.css')}</style></head><body>"
+        f"<title>{title}</title><style>{style()}</style></head><body>"
         '<button id="theme" aria-label="Light or dark"></button><div class="page"><header>'
         f'<h1 dir="auto">{title}</h1><p class="facts">{details}</p>{branch_list(conversation)}</header><main>\n'
     )
@@ -76,13 +76,18 @@ def continuation(conversation: ExportedConversation) -> str:
 def policy() -> str:
     """The Content-Security-Policy of the page."""
 
-    def hashed(name: str) -> str:
-        return f"'sha256-{b64encode(sha256(asset(name).encode()).digest()).decode()}'"
+    def hashed(content: str) -> str:
+        return f"'sha256-{b64encode(sha256(content.encode()).digest()).decode()}'"
 
     return (
-        f"default-src 'none'; script-src {hashed('page.js')}; style-src {hashed('page.css')}; img-src data:; "
+        f"default-src 'none'; script-src {hashed(asset('page.js'))}; style-src {hashed(style())}; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
+
+
+def style() -> str:
+    """The style sheet: that of messages, which the server has as well, and that of this page."""
+    return asset("message.css") + asset("page.css")
 
 
 @cache

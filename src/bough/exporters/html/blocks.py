@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
+from collections.abc import Callable, Mapping
 from html import escape
 
-from bough.exporters.headings import displayable, heading_of, pretty_json, turn_usage
+from bough.exporters.headings import displayable, heading_of, turn_usage
 from bough.exporters.html.prose import LINKS, code, prose
+from bough.exporters.html.tool_calls import call_details, call_summary
 from bough.exporters.types import ExportedConversation, MessageHeading, describe
 from bough.model import Block, Media, Node, Text, Thinking, ToolCall, ToolResult
 from bough.model.times import iso
+from bough.model.values import value
 
 IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/avif")
 MAX_OPEN = 2_000
@@ -19,9 +22,20 @@ PREVIEW = 80
 """Characters of folded content that are shown beside its name."""
 
 
+@value
+class Parts:
+    """How the parts of a message are shown."""
+
+    tools: Mapping[str, str]
+    """Names of tools by the ids of their calls."""
+    media: Callable[[Media], str]
+    """Media as HTML: the export embeds them, the server links to them."""
+
+
 def article(node: Node, conversation: ExportedConversation, hidden: bool) -> str:
     """The whole message. Without the script only messages on the path are visible."""
-    body = "".join(part(block, conversation) for block in node.message.blocks)
+    parts = Parts(conversation.tools, media_block)
+    body = "".join(part(block, parts) for block in node.message.blocks)
     turn = conversation.turn_ending_at(node)
     total = f'<p class="total">{text(words)}</p>' if turn is not None and (words := turn_usage(turn)) else ""
     kind = f"{node.role}{' error' if node.message.error else ''}"
@@ -60,30 +74,31 @@ def siblings(node: Node, conversation: ExportedConversation) -> str:
     )
 
 
-def part(block: Block, conversation: ExportedConversation) -> str:
+def part(block: Block, parts: Parts) -> str:
+    """One block as HTML."""
     match block:
         case Text(text=words):
             return prose(words) if words.strip() else ""
         case Thinking(text=words):
             return folded("Thinking", prose(words)) if words else ""
         case ToolCall(name=name, arguments=arguments):
-            return folded(f"Call of {name}", code(pretty_json(arguments), "json"), preview=arguments)
+            return folded(name, call_details(arguments), preview=call_summary(arguments), kind="call")
         case ToolResult() as result:
-            return tool_result(result, conversation)
+            return tool_result(result, parts)
         case Media() as media:
-            return media_block(media)
+            return parts.media(media)
     return folded(block.type, code(json.dumps(block.raw, ensure_ascii=False, indent=2, default=str), "json"))
 
 
-def tool_result(result: ToolResult, conversation: ExportedConversation) -> str:
-    name = result.name or conversation.tools.get(result.call_id, result.call_id)
-    body = "".join(
-        code(piece.text) if isinstance(piece, Text) else part(piece, conversation) for piece in result.content
-    )
+def tool_result(result: ToolResult, parts: Parts) -> str:
+    name = result.name or parts.tools.get(result.call_id, result.call_id)
+    body = "".join(code(piece.text) if isinstance(piece, Text) else part(piece, parts) for piece in result.content)
     is_open = (
         not result.error and len(result.text) <= MAX_OPEN and any(isinstance(piece, Media) for piece in result.content)
     )
-    return folded(f"{'Error' if result.error else 'Result'} of {name}", body, open=is_open, failed=result.error)
+    word = "Error" if result.error else "Result"
+    kind = "result failed" if result.error else "result"
+    return folded(f"{word} of {name}", body, preview=result.text, open=is_open, kind=kind)
 
 
 def media_block(media: Media) -> str:
@@ -100,11 +115,11 @@ def media_block(media: Media) -> str:
     return f'<p class="media">{words}</p>'
 
 
-def folded(summary: str, body: str, *, preview: str = "", open: bool = False, failed: bool = False) -> str:
+def folded(summary: str, body: str, *, preview: str = "", open: bool = False, kind: str = "") -> str:
     """Folded content; a preview of it is shown after its name."""
-    kind = ' class="failed"' if failed else ""
-    words = f" <small>{text(truncate(preview))}</small>" if preview else ""
-    return f"<details{kind}{' open' if open else ''}><summary>{text(summary)}{words}</summary>{body}</details>"
+    named = f' class="{kind}"' if kind else ""
+    words = f" <small>{text(truncate(preview))}</small>" if preview.strip() else ""
+    return f"<details{named}{' open' if open else ''}><summary>{text(summary)}{words}</summary>{body}</details>"
 
 
 def truncate(words: str) -> str:

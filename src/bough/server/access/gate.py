@@ -27,6 +27,7 @@ from bough.server.problems import (
     HttpProblem,
     Problem,
     as_anthropic_error,
+    as_html,
     as_openai_error,
     as_problem_json,
     as_text,
@@ -66,7 +67,7 @@ AREAS = (
     Area("/mcp", ("bearer",), as_problem_json),
     Area("/proxy/", ("path",), as_openai_error),
     Area("/api/v1/", ("bearer", "cookie"), as_problem_json),
-    Area("/", ("cookie", "bearer"), as_text),
+    Area("/", ("cookie", "bearer"), as_html),
 )
 """The first that fits decides. A cookie is no proof where programs call: a page could send it without knowing."""
 

@@ -1,0 +1,277 @@
+"""What the forms of the page do. Each ends with a redirect to where its result is; the script follows it as well."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from bough.errors import BoughError, Invalid, NotFound
+from bough.exporters.html.blocks import text
+from bough.model.ids import check_id
+from bough.server.access.gate import require
+from bough.server.context import context_of, store_of
+from bough.server.page.document import ProblemScreen, document
+from bough.server.page.html import button, message_link, session_link
+from bough.server.page.importing import ImportScreen, bring_in
+from bough.server.page.look import Look
+from bough.server.page.screen import ScreenRequest
+from bough.server.problems import of_error
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bough.server.runs import Runs
+    from bough.server.stores import ServedStore
+    from bough.session import Session
+    from bough.store import Store
+
+Given = dict[str, list[str]]
+PREFIX = "page"
+
+
+def one(given: Given, name: str) -> str | None:
+    """A field of a form; None for a blank one."""
+    return next((words for words in given.get(name, ()) if words.strip()), None)
+
+
+def needed(given: Given, name: str) -> str:
+    """A field that has to be there. Raises `Invalid`."""
+    found = one(given, name)
+    if found is None:
+        raise Invalid(f"The field {name!r} is missing; nothing was done.")
+    return found
+
+
+# Verbs on the store -------------------------------------------------------------------------------------------------
+
+
+def fork(store: Store, given: Given) -> str:
+    return session_link(store.fork(needed(given, "id")).key) + "#compose"
+
+
+def label(store: Store, given: Given) -> str:
+    id = needed(given, "id")
+    store.label(id, one(given, "label"))
+    return message_link(id)
+
+
+def title(store: Store, given: Given) -> str:
+    key = needed(given, "key")
+    store.session(key).update(title=needed(given, "title").strip())
+    return session_link(key)
+
+
+def pin(store: Store, given: Given) -> str:
+    if (id := one(given, "id")) is not None:
+        is_pinned = any(pinned.message_id == id for pinned in store.pins())
+        (store.unpin if is_pinned else store.pin)(id)
+        return message_link(id)
+    key = needed(given, "key")
+    session = store.session(key)
+    (session.unpin if session.info.pinned_at else session.pin)()
+    return session_link(key)
+
+
+def trash(store: Store, given: Given) -> str:
+    """Move a message and all after it, or sessions, to the trash; the next screen offers to undo it."""
+    if (id := one(given, "id")) is not None:
+        (node,) = store.get_messages([id])
+        store.delete_messages([id], recursive=True)
+        back = message_link(node.parent_id, undo="1") if node.parent_id else "/?undo=1"
+        return back.replace("?undo=1#", "?undo=1#")
+    keys = given.get("key") or [needed(given, "key")]
+    for key in keys:
+        store.delete_session(key)
+    return "/?undo=1"
+
+
+def selected(store: Store, given: Given) -> str:
+    """Do something with the selected rows of the list."""
+    keys = given.get("key", [])
+    if one(given, "verb") == "compare":
+        if len(keys) != 2:
+            raise Invalid(f"Select two conversations to compare them; {len(keys)} are selected.")
+        heads = [store.session(key).head or "" for key in keys]
+        return f"/diff/{heads[0]}...{heads[1]}"
+    if not keys:
+        raise Invalid("No conversation is selected; nothing was done.")
+    return trash(store, given)
+
+
+def restore(store: Store, given: Given) -> str:
+    ids = store.restore(needed(given, "id"))
+    return message_link(ids[0]) if ids else "/"
+
+
+def undo(store: Store, given: Given) -> str:
+    """Take back what was done; where the session or the message is."""
+    cursor = one(given, "cursor")
+    done = store.undo(int(cursor) if cursor and cursor.isdecimal() else None)
+    if done is None:
+        raise NotFound("There is nothing to undo.")
+    if done.message_id is not None and store.find_id(done.message_id):
+        return message_link(done.message_id)
+    return session_link(done.session) if done.session and store.find_session(done.session) else "/"
+
+
+def toast(store: Store, asked: ScreenRequest) -> str:
+    """What was just done, with a button that undoes it."""
+    done = next(iter(store.undoable(1)), None)
+    if done is None or not asked.can_write:
+        return ""
+    return f'<div class="toast"><p>{text(done.text)}</p>{button("undo", "Undo", cursor=str(done.cursor))}</div>'
+
+
+VERBS: Mapping[str, Callable[[Store, Given], str]] = {
+    "fork": fork, "label": label, "title": title, "pin": pin, "trash": trash, "selected": selected,
+    "restore": restore, "undo": undo,
+}  # fmt: skip
+
+
+# Verbs that run a model ---------------------------------------------------------------------------------------------
+
+
+def send(store: Store, served: ServedStore, runs: Runs, given: Given) -> str:
+    """Ask: at the end of a session, after any message in a new branch, or in a new conversation."""
+    session = place(store, one(given, "key"), one(given, "at"))
+    words = needed(given, "words").replace("\r\n", "\n")
+    return message_link(runs.ask(served, session, words, given_models(given)))
+
+
+def again(store: Store, served: ServedStore, runs: Runs, given: Given) -> str:
+    """Answer the question before a message, or that of a message, again."""
+    id = needed(given, "id")
+    path = store.path(id)
+    question = next((node for node in reversed(path) if node.role == "user"), None)
+    if question is None:
+        raise Invalid(f"No question comes before message {id!r}; nothing was done.")
+    info = next(iter(store.sessions_through(id)), None)
+    session = store.session(info.key) if info is not None else store.fork(id)
+    return message_link(runs.answer(served, session, question.id, given_models(given)))
+
+
+def resume(store: Store, served: ServedStore, runs: Runs, given: Given) -> str:
+    turn = store.turn_info(needed(given, "id"))
+    if turn.session is None:
+        raise Invalid(f"The session of turn {turn.id!r} was deleted; it cannot be taken up.")
+    return message_link(runs.resume(served, store.session(turn.session), turn.id, one(given, "model")))
+
+
+def stop(store: Store, served: ServedStore, runs: Runs, given: Given) -> str:
+    turn = store.turn_info(needed(given, "id"))
+    if not runs.stop(served, turn.id) and turn.status == "running":
+        raise Invalid(f"Another process writes turn {turn.id!r}; stop it there.")
+    return message_link(turn.id)
+
+
+RUNNING: Mapping[str, Callable[[Store, ServedStore, Runs, Given], str]] = {
+    "send": send, "again": again, "resume": resume, "stop": stop,
+}  # fmt: skip
+
+
+def place(store: Store, key: str | None, at: str | None) -> Session:
+    """The session that a question goes to: the one that stands there, else a new one at the message."""
+    if at is None:
+        info = store.find_session(key) if key else None
+        return store.session(key) if key and info is not None and info.head_id is None else new_session(store)
+    id = store.find_id(check_id(at))
+    if id is None:
+        raise NotFound(f"There is no message {at!r}; nothing was asked.")
+    info = store.find_session(key) if key else None
+    return store.session(info.key) if info is not None and info.head_id == id else store.fork(id)
+
+
+def new_session(store: Store) -> Session:
+    """A session that begins here."""
+    import secrets
+
+    return store.session(f"{PREFIX}:{secrets.token_hex(4)}")
+
+
+def given_models(given: Given) -> list[str | None]:
+    """The models of a form; the default without any."""
+    return [name for name in given.get("model", ()) if name.strip()] or [None]
+
+
+# Endpoints ----------------------------------------------------------------------------------------------------------
+
+
+async def act(request: Request) -> Response:
+    """Do what a form says. An error is a screen, and says what was kept."""
+    verb = request.path_params["verb"]
+    async with request.form(max_files=0, max_fields=500) as form:
+        given: Given = {}
+        for name, words in form.multi_items():
+            given.setdefault(name, []).append(str(words))
+    served = store_of(request)
+    try:
+        if verb in RUNNING:
+            require(request.state.access, "run")
+            runs = context_of(request).runs
+            address = await served.call(RUNNING[verb], served, runs, given)
+        elif verb in VERBS:
+            address = await served.call(VERBS[verb], given)
+        else:
+            raise NotFound(f"There is no action {verb!r}.")
+    except BoughError as error:
+        return problem(request, error)
+    return RedirectResponse(address, 303)
+
+
+async def change_look(request: Request) -> Response:
+    """Keep how the page looks, in a cookie."""
+    async with request.form(max_files=0, max_fields=20) as form:
+        look = Look.chosen({name: str(words) for name, words in form.items()})
+    return RedirectResponse("/settings", 303, {"Set-Cookie": look.cookie()})
+
+
+async def import_file(request: Request) -> Response:
+    """Import a file that was sent, and show what was added and skipped."""
+    served = store_of(request)
+    with tempfile.TemporaryDirectory(prefix="bough-import-") as directory:
+        async with request.form(max_files=1, max_fields=5) as form:
+            upload = form.get("file")
+            if upload is None or isinstance(upload, str) or not upload.filename:
+                return problem(request, Invalid("No file was sent; nothing was imported."))
+            path = Path(directory) / safe_name(upload.filename)
+            with path.open("wb") as file:
+                while piece := await upload.read(1 << 20):
+                    file.write(piece)
+        result = await served.call(bring_in, path)
+    asked = ScreenRequest("", {}, (), request.state.access.allows("write"), request.state.access.allows("run"))
+    return await served.call(lambda store: whole(request, ImportScreen(store, asked, result), store.cursor()))
+
+
+def safe_name(name: str) -> str:
+    """The last part of a file's name: importers look at its ending."""
+    last = os.path.basename(name.replace("\\", "/")).strip(". \0") or "file"
+    return "".join(sign if sign.isalnum() or sign in "._- " else "_" for sign in last)[-120:]
+
+
+def problem(request: Request, error: BoughError) -> Response:
+    found = of_error(error)
+    return whole(
+        request, ProblemScreen(found.status, found.code, found.detail, request.state.request_id), 0, found.status
+    )
+
+
+def whole(request: Request, shown: ProblemScreen | ImportScreen, cursor: int, status: int = 200) -> Response:
+    """A screen that answers a form."""
+    asked = ScreenRequest("", {}, (), request.state.access.allows("write"), request.state.access.allows("run"))
+    look = Look.of(request.headers.get("cookie", ""))
+    return Response(document(shown, asked, look, cursor), status, media_type="text/html; charset=utf-8")
+
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+routes = [
+    Route("/do/look", change_look, methods=["POST"]),
+    Route("/do/import", import_file, methods=["POST"]),
+    Route("/do/{verb}", act, methods=["POST"]),
+]
