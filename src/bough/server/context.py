@@ -9,7 +9,6 @@ from starlette.requests import Request
 
 from bough.server.api.state import ApiState
 from bough.server.running import Running
-from bough.server.runs import Runs
 
 if TYPE_CHECKING:
     import httpx2
@@ -39,7 +38,6 @@ class ServerContext:
         self.cookies = cookies
         self.responses = Running()
         self.api = ApiState()
-        self.runs = Runs(self)
         self._forwarding: httpx2.AsyncClient | None = None
         self.stopping = asyncio.Event()
         """Set when the server was asked to stop: endless streams end then."""
@@ -59,7 +57,6 @@ class ServerContext:
         await self.api.close()
         if self._forwarding is not None:
             await self._forwarding.aclose()
-        await asyncio.to_thread(self.runs.close, 2.0)
         self.models.close()
         await self.stores.close()
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from bough.agent import Agent
     from bough.model import Message, SessionInfo
     from bough.server.context import ServerContext
+    from bough.server.stores import ServedStore
     from bough.session import Session
     from bough.store import Store
 
@@ -87,12 +88,7 @@ async def begin(call: ApiCall, asked: TurnRequest) -> Response:
     runs = call.context.api.turns
     running = runs.repeated(call.store, asked.key)
     if running is None:
-        info = await call.store.call(standing, asked)
-        agents = await asyncio.to_thread(agents_for, call.context, asked, info, call.access.tenant)
-        question = await call.store.call(place, asked)
-        feeds, store = call.context.api.feeds, call.store
-        running = TurnRun(agents, question, lambda topic, data: feeds.publish(store, topic, data))
-        runs.start(store, running, call.context)
+        running = await start(call.context, call.store, call.access.tenant, asked)
     elif running.question.message != asked.message:
         raise HttpProblem(422, "idempotency-key-reused", "That Idempotency-Key belongs to another question; nothing "
                           "was asked. Send a new one.")  # fmt: skip
@@ -111,6 +107,32 @@ async def begin(call: ApiCall, asked: TurnRequest) -> Response:
     except BaseException:
         running.stop.set(by_user=False)
         raise
+
+
+async def start(context: ServerContext, store: ServedStore, tenant: str | None, asked: TurnRequest) -> TurnRun:
+    """Begin to run a turn. Raises what choosing its models and its place raises."""
+    info = await store.call(standing, asked)
+    agents = await asyncio.to_thread(agents_for, context, asked, info, tenant)
+    question = await store.call(place, asked)
+    feeds = context.api.feeds
+    running = TurnRun(agents, question, lambda topic, data: feeds.publish(store, topic, data))
+    context.api.turns.start(store, running, context)
+    return running
+
+
+async def stop(context: ServerContext, store: ServedStore, id: str) -> str:
+    """Stop a turn, also of another process; its status, which may be `running` for a moment. Raises `HttpProblem`."""
+    running = context.api.turns.find(store, id)
+    if running is not None and not running.finished.done():
+        running.stop.set()
+        await asyncio.wait([running.finished], timeout=10)
+        ended = running.finished.result()["turns"] if running.finished.done() else []
+        return str(next((one["status"] for one in ended if one["turn"] == id), "running"))
+    info = await store.turn_info(id)
+    if info.status != "running":
+        raise HttpProblem(409, "turn-ended", f"Turn {info.id!r} is {info.status}; there is nothing to stop.")
+    await store.annotate_turn(info.id, {CANCEL: True})
+    return "running"
 
 
 async def follow(running: TurnRun, call: ApiCall) -> AsyncIterator[bytes]:
@@ -239,18 +261,7 @@ def frame(topic: str, data: dict[str, Any]) -> bytes:
 
 async def cancel(call: ApiCall) -> dict[str, Any]:
     """Stop a turn: the question and what came of the answer stay in the dialog."""
-    running = call.context.api.turns.find(call.store, call["id"])
-    if running is not None and not running.finished.done():
-        running.stop.set()
-        await asyncio.wait([running.finished], timeout=10)
-        ended = running.finished.result()["turns"] if running.finished.done() else []
-        status = next((one["status"] for one in ended if one["turn"] == call["id"]), "running")
-        return {"turn": call["id"], "status": status}
-    info = await call.store.turn_info(call["id"])
-    if info.status != "running":
-        raise HttpProblem(409, "turn-ended", f"Turn {info.id!r} is {info.status}; there is nothing to stop.")
-    await call.store.annotate_turn(info.id, {CANCEL: True})
-    return {"turn": info.id, "status": "running"}
+    return {"turn": call["id"], "status": await stop(call.context, call.store, call["id"])}
 
 
 STREAMED = (

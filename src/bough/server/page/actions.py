@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import tempfile
 from collections.abc import Awaitable, Callable
@@ -14,26 +15,26 @@ from starlette.routing import Route
 
 from bough.errors import BoughError, Invalid, NotFound
 from bough.exporters.html.blocks import text
-from bough.model.ids import check_id
+from bough.model import user
+from bough.model.ids import mint
 from bough.server.access.gate import require
+from bough.server.api import turns
+from bough.server.api.turns import TurnRequest
 from bough.server.context import context_of, store_of
 from bough.server.page.document import ProblemScreen, document
 from bough.server.page.html import button, message_link, session_link
 from bough.server.page.importing import ImportScreen, bring_in
 from bough.server.page.look import Look
 from bough.server.page.screen import ScreenRequest
-from bough.server.problems import of_error
+from bough.server.problems import HttpProblem, of_error
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bough.server.runs import Runs
-    from bough.server.stores import ServedStore
-    from bough.session import Session
     from bough.store import Store
 
 Given = dict[str, list[str]]
-PREFIX = "page"
+CHANNEL = "page"
 
 
 def one(given: Given, name: str) -> str | None:
@@ -138,66 +139,82 @@ VERBS: Mapping[str, Callable[[Store, Given], str]] = {
 # Verbs that run a model ---------------------------------------------------------------------------------------------
 
 
-def send(store: Store, served: ServedStore, runs: Runs, given: Given) -> str:
+async def send(request: Request, given: Given) -> str:
     """Ask: at the end of a session, after any message in a new branch, or in a new conversation."""
-    session = place(store, one(given, "key"), one(given, "at"))
-    words = needed(given, "words").replace("\r\n", "\n")
-    return message_link(runs.ask(served, session, words, given_models(given)))
+    store = store_of(request)
+    key, at = one(given, "key"), one(given, "at")
+    session = await store.call(place, key, at)
+    words = user(needed(given, "words").replace("\r\n", "\n"))
+    await run_turn(request, TurnRequest(session, None, False, words, given_models(given), None, None, None))
+    return await store.call(newest_question, session, at)
 
 
-def again(store: Store, served: ServedStore, runs: Runs, given: Given) -> str:
-    """Answer the question before a message, or that of a message, again."""
-    id = needed(given, "id")
-    path = store.path(id)
-    question = next((node for node in reversed(path) if node.role == "user"), None)
-    if question is None:
-        raise Invalid(f"No question comes before message {id!r}; nothing was done.")
-    info = next(iter(store.sessions_through(id)), None)
-    session = store.session(info.key) if info is not None else store.fork(id)
-    return message_link(runs.answer(served, session, question.id, given_models(given)))
+async def again(request: Request, given: Given) -> str:
+    """Answer the question of a message, or the one before it, again; where the answers are written."""
+    store = store_of(request)
+    question = await store.call(question_before, needed(given, "id"))
+    await run_turn(request, TurnRequest(None, question, True, None, given_models(given), None, None, None))
+    return f"/b/{question}#m-{question}"
 
 
-def resume(store: Store, served: ServedStore, runs: Runs, given: Given) -> str:
-    turn = store.turn_info(needed(given, "id"))
+async def resume(request: Request, given: Given) -> str:
+    """Take up a turn that was cut off."""
+    turn = await store_of(request).turn_info(needed(given, "id"))
     if turn.session is None:
-        raise Invalid(f"The session of turn {turn.id!r} was deleted; it cannot be taken up.")
-    return message_link(runs.resume(served, store.session(turn.session), turn.id, one(given, "model")))
+        raise Invalid(f"The session of turn {turn.id!r} was deleted; fork from a message instead.")
+    asked = TurnRequest(turn.session, None, False, None, given_models(given), None, None, None, turn.id)
+    await run_turn(request, asked)
+    return f"/b/{turn.last_id}#m-{turn.last_id}"
 
 
-def stop(store: Store, served: ServedStore, runs: Runs, given: Given) -> str:
-    turn = store.turn_info(needed(given, "id"))
-    if not runs.stop(served, turn.id) and turn.status == "running":
-        raise Invalid(f"Another process writes turn {turn.id!r}; stop it there.")
-    return message_link(turn.id)
+async def stop(request: Request, given: Given) -> str:
+    """Stop a turn: what has come of the answer is kept."""
+    id = needed(given, "id")
+    await turns.stop(context_of(request), store_of(request), id)
+    turn = await store_of(request).turn_info(id)
+    return message_link(turn.last_id)
 
 
-RUNNING: Mapping[str, Callable[[Store, ServedStore, Runs, Given], str]] = {
+RUNNING: Mapping[str, Callable[[Request, Given], Awaitable[str]]] = {
     "send": send, "again": again, "resume": resume, "stop": stop,
 }  # fmt: skip
 
 
-def place(store: Store, key: str | None, at: str | None) -> Session:
+async def run_turn(request: Request, asked: TurnRequest) -> None:
+    """Begin a turn, and wait until it is open. Raises what opening it raises."""
+    running = await turns.start(context_of(request), store_of(request), request.state.access.tenant, asked)
+    await asyncio.shield(running.accepted)
+
+
+def place(store: Store, key: str | None, at: str | None) -> str:
     """The session that a question goes to: the one that stands there, else a new one at the message."""
-    if at is None:
-        info = store.find_session(key) if key else None
-        return store.session(key) if key and info is not None and info.head_id is None else new_session(store)
-    id = store.find_id(check_id(at))
-    if id is None:
-        raise NotFound(f"There is no message {at!r}; nothing was asked.")
     info = store.find_session(key) if key else None
-    return store.session(info.key) if info is not None and info.head_id == id else store.fork(id)
+    if info is not None and info.head_id == at:
+        return info.key
+    new = f"{CHANNEL}:{mint(10)}"
+    return new if at is None else store.fork(at, new).key
 
 
-def new_session(store: Store) -> Session:
-    """A session that begins here."""
-    import secrets
+def newest_question(store: Store, key: str, before: str | None) -> str:
+    """The address of the question that was just asked in a session."""
+    if before is not None:
+        asked = [node for node in store.children(before) if node.role == "user"]
+        return message_link(asked[-1].id)
+    turn = store.turns(key, limit=1)[0]
+    return message_link(turn.parent_id if turn.parent_id is not None else turn.id)
 
-    return store.session(f"{PREFIX}:{secrets.token_hex(4)}")
+
+def question_before(store: Store, id: str) -> str:
+    """The question that a message answers, or that it is. Raises `Invalid`."""
+    question = next((node for node in reversed(store.path(id)) if node.role == "user"), None)
+    if question is None:
+        raise Invalid(f"No question comes before message {id!r}; nothing was done.")
+    return question.id
 
 
-def given_models(given: Given) -> list[str | None]:
+def given_models(given: Given) -> tuple[str | None, ...]:
     """The models of a form; the default without any."""
-    return [name for name in given.get("model", ()) if name.strip()] or [None]
+    return tuple(name for name in given.get("model", ()) if name.strip()) or (None,)
 
 
 # Endpoints ----------------------------------------------------------------------------------------------------------
@@ -214,13 +231,12 @@ async def act(request: Request) -> Response:
     try:
         if verb in RUNNING:
             require(request.state.access, "run")
-            runs = context_of(request).runs
-            address = await served.call(RUNNING[verb], served, runs, given)
+            address = await RUNNING[verb](request, given)
         elif verb in VERBS:
             address = await served.call(VERBS[verb], given)
         else:
             raise NotFound(f"There is no action {verb!r}.")
-    except BoughError as error:
+    except (BoughError, HttpProblem) as error:
         return problem(request, error)
     return RedirectResponse(address, 303)
 
@@ -255,7 +271,7 @@ def safe_name(name: str) -> str:
     return "".join(sign if sign.isalnum() or sign in "._- " else "_" for sign in last)[-120:]
 
 
-def problem(request: Request, error: BoughError) -> Response:
+def problem(request: Request, error: BoughError | HttpProblem) -> Response:
     found = of_error(error)
     return whole(
         request, ProblemScreen(found.status, found.code, found.detail, request.state.request_id), 0, found.status

@@ -123,6 +123,7 @@ class ConversationScreen:
         self.turns: dict[str, TurnInfo] = {turn.id: turn for turn in store.list_turns(ids)} if ids else {}
         self.preview = next(iter(store.previews([info])), None) if info is not None else None
         self.delegates = self._delegates(store)
+        self.running = self._running(store)
         self.unfinished = store.session(info.key).unfinished if info is not None and info.head_id else []
         self.title = self._title()
         self.state: State = "ready" if nodes else "empty"
@@ -131,6 +132,17 @@ class ConversationScreen:
         """The end of the newest branch through a message. It may be inside a segment."""
         tree = store.segments(id, as_of=self.asked.as_of)
         return tree[0].newest.id if tree else id
+
+    def _running(self, store: Store) -> list[tuple[str, str]]:
+        """The turns that are written below the last message, and what has come of their replies."""
+        if not self.window.nodes or self.window.start + len(self.window.nodes) < self.window.total:
+            return []
+        end = self.window.nodes[-1].id
+        running = [turn for turn in store.turns(status="running", limit=50) if end in (turn.last_id, turn.parent_id)]
+        if not running:
+            return []
+        come = {reply.turn_id: reply.message.text for reply in store.running_replies()}
+        return [(turn.id, come.get(turn.id, "")) for turn in running]
 
     def _delegates(self, store: Store) -> dict[str, list[SessionPreview]]:
         if self.info is None or self.preview is None or not self.preview.delegates:
@@ -183,7 +195,7 @@ class ConversationScreen:
             first = self.window.nodes[0].id
             link = (f'<p class="earlier"><a href="{text(self._page(first))}" data-earlier>'
                     f"{plural(earlier, 'earlier message')}</a></p>")  # fmt: skip
-        return f'<div class="messages" id="messages">{link}{"".join(self._articles())}{self._later()}</div>'
+        return f'<div class="messages" id="messages">{link}{"".join(self._articles())}{self._later()}{self._written()}</div>'
 
     def _page(self, around: str) -> str:
         """The address of the part of this path around a message."""
@@ -195,6 +207,16 @@ class ConversationScreen:
             return ""
         last = self.window.nodes[-1].id
         return f'<p class="later"><a href="{text(self._page(last))}">{plural(after, "later message")}</a></p>'
+
+    def _written(self) -> str:
+        """Replies that are being written. The script adds to them what comes."""
+        return "".join(
+            f'<article class="assistant writing" data-turn="{text(id)}" tabindex="-1" aria-label="Reply that is being '
+            f'written" aria-busy="false"><header><span class="who">Assistant</span><span class="status running">writing'
+            f"</span>{button('stop', 'Stop', id=id) if self.asked.can_run else ''}</header>"
+            f'<div class="body"><div class="prose open-block" dir="auto">{text(words)}</div></div></article>'
+            for id, words in self.running
+        )
 
     def _articles(self) -> Iterator[str]:
         shape = self.shape
@@ -223,7 +245,7 @@ class ConversationScreen:
             f' <a href="{message_link(turn.last_id)}">Look at it</a></p>{button("resume", "Take it up", id=turn.id)}</div>'
             for turn in broken
         )
-        if self.asked.as_of is not None or not self.asked.can_write:
+        if self.asked.as_of is not None or self.running:
             return resume
         return resume + composer(self.asked, self.info, self.leaf, self.window.nodes)
 

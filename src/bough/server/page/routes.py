@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from bough.errors import BoughError, NotFound
 from bough.exporters.headings import encodable
 from bough.server.context import context_of, store_of
-from bough.server.live_events import live_events
 from bough.server.page import actions
 from bough.server.page.compare import CompareScreen
 from bough.server.page.conversation import at_leaf, at_message, at_session
@@ -38,7 +37,6 @@ from bough.server.page.stats import StatsScreen
 from bough.server.page.trash import TrashScreen
 from bough.server.page.tree import TreeScreen
 from bough.server.problems import HttpProblem, of_error
-from bough.server.streams import STREAM
 
 if TYPE_CHECKING:
     from bough.store import Store
@@ -136,15 +134,6 @@ async def export(request: Request) -> Response:
     return Response(html, 200, headers, "text/html; charset=utf-8")
 
 
-async def events(request: Request) -> Response:
-    """Everything that changes, for all tabs of a browser."""
-    given = request.headers.get("last-event-id") or request.query_params.get("after") or ""
-    after = int(given) if given.isdecimal() else None
-    return StreamingResponse(
-        live_events(context_of(request), store_of(request), after), headers=STREAM, media_type="text/event-stream"
-    )
-
-
 async def style(request: Request) -> Response:  # noqa: ARG001
     """The style sheet: that of messages, which exported pages have as well, and that of the page."""
     css = MESSAGE_CSS.read_text("utf-8") + (STATIC / "page.css").read_text("utf-8")
@@ -178,7 +167,6 @@ assets = [
 ]  # fmt: skip
 """The style sheet and the scripts, for which no token is needed."""
 routes = [
-    Route("/events", events),
     Mount("", routes=[
         Route("/", screen(ListScreen)),
         Route("/index.{format:str}", screen(ListScreen)),
