@@ -186,7 +186,7 @@ def shown() -> Iterator[Path]:
 
 READER = """
 import os, sys
-import zstandard  # what is imported later may be out of reach
+import pathlib, zstandard  # what is imported later may be out of reach
 import bough
 bough.connect(":memory:").session("a").save_turn([bough.user("q"), bough.assistant("a")])
 if os.geteuid() == 0:
