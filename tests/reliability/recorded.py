@@ -23,7 +23,7 @@ UNRECORDED = ("-shm",)
 @dataclass(frozen=True, slots=True)
 class Call:
     verb: str
-    """o(pened), w(ritten), t(runcated), s(ync begins), e(nds), f(ails), u(nlinked)"""
+    """o(pened), w(ritten), t(runcated), s(ync begins), e(nds), f(ails), u(nlinked), r(enamed)"""
     thread: int
     inode: int
     offset: int
@@ -101,6 +101,10 @@ class Recording:
                 files[call.inode] = Contents()  # the number may be that of a file that was deleted
             elif call.verb == "u" and at <= names_kept:
                 names.pop(call.name, None)
+            elif call.verb == "r" and at <= names_kept:
+                old, new = call.name.split("\0")
+                if old in names:
+                    names[new] = names.pop(old)
             elif call.verb in "wt":
                 _apply(files.setdefault(call.inode, Contents()), call, at < synced.get(call.inode, 0), rng)
         return {name: bytes(files[inode].content) for name, inode in names.items() if not name.endswith(UNRECORDED)}

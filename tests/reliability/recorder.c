@@ -4,6 +4,8 @@
  * RECORD_FILE the record. Each operation is done and noted under one lock that all processes share, so the order of the
  * record is the order of the files. A sync is noted twice, when it begins and when it ends, without the lock: only what was
  * written before it began is durable when it has ended. tests/reliability/recorded.py reads the record.
+ *
+ * RECORD_KILL=N kills the process after its Nth operation.
  */
 
 #define _GNU_SOURCE
@@ -11,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -36,6 +39,7 @@ static uint64_t watched[FILES]; /* the inode of each descriptor of a file in the
 static pthread_mutex_t within = PTHREAD_MUTEX_INITIALIZER;
 static int record = -1;
 static pid_t owner;
+static long operations;
 
 static void die(const char *why) {
     (void)!REAL(write)(2, why, strlen(why));
@@ -47,6 +51,7 @@ static void begin(void) {
     if (record < 0 || owner != getpid()) { /* the lock belongs to the open file: each process opens its own */
         record = REAL(open)(getenv("RECORD_FILE"), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
         owner = getpid();
+        operations = 0;
     }
     while (flock(record, LOCK_EX) != 0)
         if (errno != EINTR) die("recorder: no lock\n");
@@ -61,6 +66,8 @@ static void note(char verb, uint64_t inode, int64_t offset, const void *data, si
     struct note head = {verb, gettid(), inode, offset, (uint32_t)length};
     struct iovec parts[2] = {{&head, sizeof head}, {(void *)data, length}};
     if (writev(record, parts, 2) != (ssize_t)(sizeof head + length)) die("recorder: a note was cut off\n");
+    const char *last = getenv("RECORD_KILL");
+    if (last && ++operations == atol(last)) kill(getpid(), SIGKILL);
 }
 
 /* The part of a path below the directory, "" for the directory itself, NULL for any other path. */
@@ -186,7 +193,19 @@ int unlink(const char *path) {
     return failed;
 }
 
+/* A new name is noted behind the old one and a zero byte. */
 int rename(const char *from, const char *to) {
-    if (inside(from) || inside(to)) die("recorder: rename is not recorded\n");
-    return REAL(rename)(from, to);
+    const char *old = inside(from), *new = inside(to);
+    char names[8192];
+    if (!old && !new) return REAL(rename)(from, to);
+    if (!old || !new || strlen(old) + strlen(new) + 1 > sizeof names) die("recorder: a rename across the directory\n");
+    size_t length = strlen(old) + 1;
+    memcpy(names, old, length);
+    memcpy(names + length, new, strlen(new));
+    begin();
+    int failed = REAL(rename)(from, to), error = errno;
+    if (!failed) note('r', 0, 0, names, length + strlen(new));
+    end();
+    errno = error;
+    return failed;
 }
