@@ -10,7 +10,7 @@ from bough.errors import FormatError
 from bough.formats import get
 from bough.formats.servers import SERVERS, server, server_at
 from bough.formats.types import Recipient
-from bough.model import Json, Message, Node, system, tool_call
+from bough.model import Json, Media, Message, Node, system, tool_call
 
 
 def sent_to(name: str, *messages: Message) -> tuple[list[Json], set[str]]:
@@ -48,6 +48,57 @@ def test_deepseek_gets_its_reasoning_back_beside_calls_only() -> None:
         "deepseek", user("hi"), calling, tool_result("t", "3"), replied(content="a", reasoning_content="so")
     )
     assert [message.get("reasoning_content") for message in payload] == [None, "hm", None, None]
+
+
+def test_ids_for_mistral_differ_where_the_stored_ones_do() -> None:
+    # Of these, the second has the id that is derived from the first, and the third is sent as it is.
+    first = "call_of_another_server"
+    derived = sent_to("mistral", *calling(first))[0][1]["tool_calls"][0]["id"]
+    payload, _ = sent_to("mistral", *calling(first, derived, "abcdefgh9"))
+    ids = [call["id"] for call in payload[1]["tool_calls"]]
+    assert [message["tool_call_id"] for message in payload[2:5]] == ids
+    assert (ids[0], ids[2], len(set(ids))) == (derived, "abcdefgh9", 3)
+    assert [len(call_id) for call_id in ids] == [9, 9, 9]
+
+
+def calling(*ids: str) -> list[Message]:
+    results = [result for call_id in ids for result in tool_result(call_id, call_id).blocks]
+    return [
+        user("hi"),
+        assistant(*(tool_call(call_id, "f", "{}") for call_id in ids)),
+        Message("tool_result", tuple(results)),
+    ]
+
+
+def test_mistral_gets_a_reply_between_results_and_the_user() -> None:
+    dialog = [*calling("abcdefgh9"), user("stop"), assistant("ok"), user("go")]
+    payload, losses = sent_to("mistral", *dialog)
+    assert [message["role"] for message in payload] == [
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+        "user",
+        "assistant",
+        "user",
+    ]
+    assert payload[3] == {"role": "assistant", "content": "(empty)"}
+    assert losses == {"blank_replaced"}
+    assert [message["role"] for message in sent_to("groq", *dialog)[0]][2:4] == ["tool", "user"]
+    assert sent_to("mistral", *dialog[:4])[0] == payload[:5]
+
+
+def test_images_of_a_reply_are_media_and_are_not_sent_back() -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+    reply = replied(content="a cat", images=[image, image])
+    assert [block.mime for block in reply.blocks if isinstance(block, Media)] == ["image/png", "image/png"]
+    assert get("openai.chat").encode([reply]).payload == [
+        {"role": "assistant", "content": "a cat", "images": [image, image]}
+    ]
+    payload, losses = sent_to("openrouter", user("hi"), reply, user("and?"))
+    assert (payload[1], losses) == ({"role": "assistant", "content": "a cat"}, {"reply_only_field"})
+    shown = get("gemini").encode([user("hi"), reply]).payload[1]["parts"]
+    assert [next(iter(part)) for part in shown] == ["text", "inlineData", "inlineData"]
 
 
 def test_parts_of_reasoning_stay_with_mistral() -> None:

@@ -50,6 +50,14 @@ def test_a_table_of_the_configuration_names_a_provider_or_changes_a_known_one() 
     assert providers.find("openai:gpt-5", settings, {"OTHER": "sk-key"}).format == "openai.chat"
 
 
+def test_the_configuration_may_name_the_dialect_of_a_server() -> None:
+    table = {"base_url": "https://models.test/v1", "model": "m"}
+    assert getattr(providers.find("mine", {"mine": table}, {}), "dialect", None) is None
+    assert getattr(providers.find("mine", {"mine": {**table, "dialect": "vllm"}}, {}), "dialect", None) == "vllm"
+    with pytest.raises(ProviderError, match=r"\[providers.mine\] dialect: There is no dialect 'x'; there are openai,"):
+        providers.find("mine", {"mine": {**table, "dialect": "x"}}, {})
+
+
 @pytest.mark.parametrize("base_url", ["http://model.test/v1", "http://model.test"])
 def test_a_base_url_in_the_environment_is_used(base_url: str) -> None:
     environ = {**KEYS, "OPENAI_BASE_URL": base_url}

@@ -76,6 +76,8 @@ KEYS = (
     ConfigKey("templates.*.options", "table", "As `run.options`."),
     ConfigKey("templates.*.defaults", "table", "Values of variables that no `-p` gives."),
     ConfigKey("providers.*.type", "text", "Its API.", choices=("openai", "openai.responses", "anthropic")),
+    ConfigKey("providers.*.dialect", "text", "The dialect of its server, of those in docs/formats.md. "
+        "Default: by the address."),
     ConfigKey("providers.*.base_url", "text", "Its address, including the version: `https://host/v1`."),
     ConfigKey("providers.*.api_key", "text", "Its API key. Prefer `api_key_env`.", secret=True),
     ConfigKey("providers.*.api_key_env", "text", "The environment variable with its API key."),

@@ -1,4 +1,4 @@
-"""Ids for tool calls that a provider sends without one: Gemini, and some servers of the Chat family.
+"""Ids for tool calls that a provider sends without one: Gemini, and some servers of every family.
 
 An id is a hash of the call, so that a call has the same id in a reply and in the next request. A result without an id
 gets the id of the first open call of its function, as Gemini pairs them, or of any function if it names none.
@@ -26,6 +26,14 @@ def with_call_ids(messages: Iterable[Message]) -> tuple[Message, ...]:
             blocks = tuple(_pair(block, open_calls) for block in blocks)
         named.append(replace(message, blocks=blocks))
     return tuple(named)
+
+
+def with_missing_ids(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """Like `with_call_ids`, if any call or result has an empty id; else the messages as they are."""
+    kept = tuple(messages)
+    blocks = (block for message in kept for block in message.blocks)
+    lacks = any(isinstance(block, (ToolCall, ToolResult)) and not block.call_id for block in blocks)
+    return with_call_ids(kept) if lacks else kept
 
 
 def with_ids(blocks: Iterable[Block]) -> tuple[Block, ...]:

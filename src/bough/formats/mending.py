@@ -14,7 +14,7 @@ from typing import TypeAlias
 from bough.formats.content import UNREADABLE
 from bough.formats.encoder import own
 from bough.formats.types import Loss, LossCode, Mended
-from bough.model import Block, Json, Message, Other, Text, Thinking, ToolResult
+from bough.model import Block, Json, Message, Other, Text, Thinking, ToolCall, ToolResult
 from bough.model.values import replace
 
 
@@ -137,6 +137,26 @@ def _unmarked(item: dict[str, Json], key: str) -> dict[str, Json]:
             for part in plain["content"]
         ]
     return plain
+
+
+def with_item_id(
+    block: Block, mender: Mender, call_key: str, result_key: str, inside: bool = False, added: bool = False
+) -> Block:
+    """A call or result with its id in its item, if the provider's own item has an empty one, or none and it is `added`.
+
+    The id is at `call_key` or `result_key` of the item, or, if `inside`, of the item's only value.
+    """
+    item = mender.own(block)
+    if not item or not isinstance(block, (ToolCall, ToolResult)):
+        return block
+    outer = next(iter(item)) if inside else None
+    body = item[outer] if outer is not None else item
+    key = call_key if isinstance(block, ToolCall) else result_key
+    if body.get(key, None if added else ...) not in (None, "") or not block.call_id:
+        return block
+    mender.lose("field_supplied", f"the id of {block.name if isinstance(block, ToolCall) else 'a result'!r}")
+    filled = {**body, key: block.call_id}
+    return mender.with_item(block, filled if outer is None else {**item, outer: filled})
 
 
 def filled_result(block: Block, mender: Mender) -> Block:

@@ -35,6 +35,8 @@ class ServerDialect:
     """Whether the role `developer` is known."""
     system_anywhere: bool = True
     """Whether a system message may come after the first message."""
+    user_after_result: bool = True
+    """Whether a message of the user may follow a tool message."""
     images_in_results: bool = False
     """Whether the content of a tool message may have images."""
     parallel_calls: bool = True
@@ -74,6 +76,7 @@ SERVERS: dict[str, ServerDialect] = {
             exact=True,
             empty=False,
             system_anywhere=False,
+            user_after_result=False,
             usage_option=False,
             hosts=("api.mistral.ai",),
         ),
@@ -105,15 +108,16 @@ SERVERS: dict[str, ServerDialect] = {
 def table() -> str:
     """The servers as a table in Markdown."""
     lines = [
-        "| dialect | reasoning taken back | call ids | empty reply | `developer` | late system | images in results |",
-        "|---|---|---|---|---|---|---|",
+        "| dialect | reasoning taken back | call ids | empty reply | `developer` | late system | user after results "
+        "| images in results |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for one in SERVERS.values():
         fields = [f"`{field}`" for field in one.reasoning] + (["parts of type `thinking`"] if one.parts else [])
         reasoning = ", ".join(fields) + (", beside calls" if one.reasoning_in_turn else "")
         allowed, limit = one.call_id
         ids = f"{'exactly' if one.exact else 'at most'} {limit} of `{allowed}`"
-        flags = (one.empty, one.developer, one.system_anywhere, one.images_in_results)
+        flags = (one.empty, one.developer, one.system_anywhere, one.user_after_result, one.images_in_results)
         lines.append(
             f"| `{one.name}` | {reasoning or 'none'} | {ids} | {' | '.join('✓' if flag else '' for flag in flags)} |"
         )

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from bough.errors import ProviderError
+from bough.errors import FormatError, ProviderError
 from bough.locations import is_loopback
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _over_http(
 
     api, connection = _connection(name, known, table, environ, None)
     made = HttpProvider(name, model, api, connection, dict(table.get("options", {})), table.get("window"))
-    if api.format == "openai.chat" and (server := dialect_of(name, known)):
+    if api.format == "openai.chat" and (server := dialect_of(name, known, table)):
         made.dialect = server.name
     return made
 
@@ -118,18 +118,18 @@ def _connection(
         raise ProviderError(f"Asking {name} needs more: pip install 'bough[run]'", kind="not_found") from None
     from bough.providers.connection import READ_TIMEOUT, HttpConnection
 
-    api = _api(name, known)
+    api = _api(name, known, table)
     headers = {**api.headers(key), **table.get("headers", {})}
     return api, HttpConnection(name, known.base_url, headers, timeout or table.get("timeout") or READ_TIMEOUT)
 
 
-def _api(name: str, known: Service) -> Api:
+def _api(name: str, known: Service, table: Mapping[str, Any]) -> Api:
     from bough.providers import anthropic, openai
     from bough.providers.catalog import ANTHROPIC
 
     match known.type:
         case "openai":
-            return openai.ChatApi(dialect_of(name, known))
+            return openai.ChatApi(dialect_of(name, known, table))
         case "openai.responses":
             return openai.ResponsesApi()
         case "anthropic":
@@ -137,10 +137,18 @@ def _api(name: str, known: Service) -> Api:
     raise ProviderError(f"{name} has the type {known.type!r}; there are openai, openai.responses and anthropic.")
 
 
-def dialect_of(name: str, known: Service) -> ServerDialect | None:
-    """The dialect of a service: by its address, or by its name if that is of servers that run anywhere."""
-    from bough.formats.servers import SERVERS, server_at
+def dialect_of(name: str, known: Service, table: Mapping[str, Any]) -> ServerDialect | None:
+    """The dialect of a service: as configured, by its address, or by its name if that is of servers that run anywhere.
 
+    Raises `ProviderError` for a configured dialect that does not exist.
+    """
+    from bough.formats.servers import SERVERS, server, server_at
+
+    if configured := table.get("dialect"):
+        try:
+            return server(str(configured))
+        except FormatError as error:
+            raise ProviderError(f"[providers.{name}] dialect: {error}", kind="not_found") from None
     named = SERVERS.get(name) if is_loopback(known.base_url) else None
     return server_at(known.base_url) or named
 

@@ -9,6 +9,7 @@ from bough.formats.anthropic.encode import encode_block, text_block
 from bough.formats.anthropic.mend import mend
 from bough.formats.anthropic.rules import check
 from bough.formats.anthropic.stream import AnthropicStream
+from bough.formats.call_ids import with_missing_ids
 from bough.formats.encoder import Encoder
 from bough.formats.payload import as_dict, at, count, plain, request_id, text_or_none, total
 from bough.formats.role_content import Dialect, decode_message, decode_messages, decode_reply, encode_messages
@@ -35,11 +36,12 @@ class Anthropic:
     def decode(self, payload: Json) -> Decoded:
         http_id, payload = request_id(payload), plain(payload)
         if isinstance(payload, list):
-            return Decoded(_decode_list(payload))
+            return Decoded(with_missing_ids(_decode_list(payload)))
         payload = as_dict(payload, "An Anthropic payload")
         if "messages" in payload:
             rest = {key: value for key, value in payload.items() if key != "messages"}
-            return Decoded(decode_messages(payload["messages"], DIALECT, "messages"), Provenance(envelope=rest))
+            messages = decode_messages(payload["messages"], DIALECT, "messages")
+            return Decoded(with_missing_ids(messages), Provenance(envelope=rest))
         if "stop_reason" in payload or "usage" in payload:
             return _decode_reply(payload, http_id)
         return Decoded(tuple(decode_message(payload, DIALECT, "message")))
@@ -70,7 +72,7 @@ def _decode_list(items: list[Json]) -> tuple[Message, ...]:
 def _decode_reply(reply: dict[str, Json], http_id: str | None) -> Decoded:
     messages = decode_reply({"role": "assistant", "content": reply.get("content")}, DIALECT, "reply")
     return Decoded(
-        tuple(messages),
+        with_missing_ids(messages),
         Provenance(
             model=text_or_none(reply.get("model")),
             provider="anthropic",

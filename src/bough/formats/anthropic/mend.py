@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bough.formats.anthropic.rules import MAX_CACHE_MARKERS
-from bough.formats.mending import Mender, drop_blank, filled_result, is_blank, limit_markers
+from bough.formats.mending import Mender, drop_blank, filled_result, is_blank, limit_markers, with_item_id
 from bough.formats.types import Mended, Recipient
 from bough.model import Block, Json, Message
 
@@ -32,7 +32,8 @@ def _mend_block(block: Block, mender: Mender) -> Block | None:
     if _is_unpaired(kind, item, mender):
         mender.lose("dropped_other", f"{kind} without its counterpart")
         return None
-    return filled_result(mender.without(block, item, REPLY_ONLY), mender)
+    kept = with_item_id(mender.without(block, item, REPLY_ONLY), mender, "id", "tool_use_id")
+    return filled_result(kept, mender)
 
 
 def _is_unpaired(kind: str, item: dict[str, Json], mender: Mender) -> bool:

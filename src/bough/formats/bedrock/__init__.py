@@ -14,6 +14,7 @@ from bough.formats.bedrock.json_bytes import unwrap_bytes, wrap_bytes
 from bough.formats.bedrock.mend import mend
 from bough.formats.bedrock.rules import check
 from bough.formats.bedrock.stream import BedrockStream
+from bough.formats.call_ids import with_missing_ids
 from bough.formats.encoder import Encoder
 from bough.formats.payload import as_dict, at, count, plain, text_or_none, total
 from bough.formats.role_content import Dialect, decode_message, decode_messages, decode_reply, encode_messages
@@ -40,11 +41,12 @@ class Bedrock:
     def decode(self, payload: Json) -> Decoded:
         payload = wrap_bytes(plain(payload))
         if isinstance(payload, list):
-            return Decoded(decode_messages(payload, DIALECT, "messages"))
+            return Decoded(with_missing_ids(decode_messages(payload, DIALECT, "messages")))
         payload = as_dict(payload, "A Bedrock payload")
         if "messages" in payload:
             rest = {key: value for key, value in payload.items() if key != "messages"}
-            return Decoded(decode_messages(payload["messages"], DIALECT, "messages"), Provenance(envelope=rest))
+            messages = decode_messages(payload["messages"], DIALECT, "messages")
+            return Decoded(with_missing_ids(messages), Provenance(envelope=rest))
         if "output" in payload:
             return _decode_reply(payload)
         return Decoded(tuple(decode_message(payload, DIALECT, "message")))
@@ -70,7 +72,7 @@ def _decode_reply(reply: dict[str, Json]) -> Decoded:
     read, written = count(counts, "cacheReadInputTokens"), count(counts, "cacheWriteInputTokens")
     rest = {key: value for key, value in message.items() if key != "content"}
     return Decoded(
-        tuple(decode_reply(message, DIALECT, "reply.output.message")) if message else (),
+        with_missing_ids(decode_reply(message, DIALECT, "reply.output.message")) if message else (),
         Provenance(
             model=text_or_none(at(reply, "trace", "promptRouter", "invokedModelId")),
             provider="bedrock",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bough.formats.mending import Mender, drop_blank, filled_result, is_blank, without_shell
+from bough.formats.mending import Mender, drop_blank, filled_result, is_blank, with_item_id, without_shell
 from bough.formats.types import Mended, Recipient
 from bough.model import Block, Json, Media, Message, Other
 from bough.model.values import replace
@@ -30,6 +30,7 @@ def _joined(messages: Sequence[Message]) -> tuple[Message, ...]:
 def _mend_block(block: Block, mender: Mender) -> Block | None:
     if is_blank(block):
         return drop_blank(block, mender)
+    block = with_item_id(block, mender, "toolUseId", "toolUseId", inside=True)
     item = mender.own(block)
     if isinstance(call := item.get("toolUse"), dict) and call.get("type") == "tool_use":
         # Converse answers with this type, and takes back only the type of its own tools.

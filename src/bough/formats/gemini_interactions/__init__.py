@@ -9,11 +9,11 @@ from bough.formats.gemini_interactions.decode import FAMILY, decode_input, decod
 from bough.formats.gemini_interactions.encode import encode_steps
 from bough.formats.gemini_interactions.rules import check
 from bough.formats.gemini_interactions.stream import InteractionsStream
-from bough.formats.mending import Mender, drop_blank, is_blank
+from bough.formats.mending import Mender, drop_blank, is_blank, with_item_id
 from bough.formats.payload import as_dict, count, plain, text_or_none, total
 from bough.formats.tool_ids import ToolIds
 from bough.formats.types import ANYONE, Decoded, Encoded, Mended, Provenance, Recipient, Violation
-from bough.model import Block, Json, Message, ToolCall, Usage
+from bough.model import Block, Json, Message, Usage
 
 _REPLY = ("steps", "outputs")
 """Lists of a reply: its steps, or, as the first version of the API had them, its contents."""
@@ -53,11 +53,7 @@ class GeminiInteractions:
 def _mend_block(block: Block, mender: Mender) -> Block | None:
     if is_blank(block):
         return drop_blank(block, mender)
-    item = mender.own(block)
-    if isinstance(block, ToolCall) and item and not item.get("id"):
-        mender.lose("field_supplied", f"the id of the call of {block.name!r}")
-        return mender.with_item(block, {**item, "id": block.call_id})
-    return block
+    return with_item_id(block, mender, "id", "call_id", added=True)
 
 
 def _decode_reply(reply: dict[str, Json]) -> Decoded:

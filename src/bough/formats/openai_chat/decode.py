@@ -24,6 +24,8 @@ REASONING = ("reasoning_content", "reasoning", "tool_plan")
 """Fields in which compatible servers return reasoning. The format itself has no field for it."""
 LIFTED: dict[str, Json] = {"refusal": "", "audio": {}, "function_call": {}, **dict.fromkeys(REASONING, "")}
 """Fields that become blocks, and their emptied value in the envelope."""
+IMAGES = "images"
+"""Field of a reply with one block for each of its items."""
 
 
 def decode_messages(payload: list[Json]) -> tuple[Message, ...]:
@@ -75,7 +77,7 @@ def decode_reply(wire: dict[str, Json], where: str) -> Message:
 
 def _message(role: Role, wire: dict[str, Json], content: Sequence[Block], calls: Sequence[Block]) -> Message:
     blocks = (*_decode_reasoning(wire), *content, *_decode_fields(wire), *calls)
-    lifted = {key for block in blocks for key in own(block.raw, FAMILY) or () if key in LIFTED}
+    lifted = {key for block in blocks for key in own(block.raw, FAMILY) or () if key in LIFTED or key == IMAGES}
     return Message(role, blocks, envelope={FAMILY: emptied(wire, "content", "tool_calls", *lifted)})
 
 
@@ -90,8 +92,18 @@ def _decode_fields(wire: dict[str, Json]) -> Iterator[Block]:
         yield Text(refusal, raw={FAMILY: {"refusal": refusal}})
     if isinstance(audio := wire.get("audio"), dict):
         yield _decode_audio(audio)
+    yield from _decode_images(wire.get(IMAGES))
     if isinstance(call := wire.get("function_call"), dict) and isinstance(call.get("name"), str) and call["name"]:
         yield _decode_function_call(call)
+
+
+def _decode_images(images: Json) -> list[Media]:
+    """Images of a reply, as OpenRouter sends them beside the content; none if any of them cannot be read."""
+    listed = images if isinstance(images, list) else []
+    urls = [at(image, "image_url", "url") for image in listed]
+    if not all(isinstance(url, str) for url in urls):
+        return []
+    return [media_at(url, {FAMILY: {IMAGES: [image]}}) for url, image in zip(urls, listed, strict=True)]
 
 
 def _thinking_text(thinking: Json) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bough.formats.encoder import Encoder
 from bough.formats.media import to_base64, to_url
-from bough.formats.openai_chat.decode import LIFTED
+from bough.formats.openai_chat.decode import IMAGES, LIFTED
 from bough.model import Block, Json, Media, Message, Other, Text, Thinking, ToolCall, ToolResult
 
 ROLES = {"user": "user", "assistant": "assistant", "system": "system", "tool_result": "user"}
@@ -92,6 +92,8 @@ class _ChatMessage:
         elif "type" in item:
             self._plain = False
             self._content.append(item)
+        elif IMAGES in item:
+            self._lifted[IMAGES] = [*self._lifted.get(IMAGES, ()), *item[IMAGES]]
         else:
             self._lifted |= item
 

@@ -4,26 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import blake2b
+from itertools import pairwise
 
 from bough.formats.encoder import EMPTY, own
 from bough.formats.mending import Mender, MendMessage, limit_markers, without_shell
-from bough.formats.openai_chat.decode import FAMILY, REASONING
+from bough.formats.openai_chat.decode import FAMILY, IMAGES, REASONING
 from bough.formats.openai_chat.rules import MAX_CACHE_MARKERS
 from bough.formats.servers import ServerDialect, fits_call_id, refused_reasoning
 from bough.formats.tool_ids import fit
-from bough.formats.types import Mended, Recipient
+from bough.formats.types import Loss, Mended, Recipient
 from bough.model import Block, Json, Media, Message, Text, Thinking, ToolCall, ToolResult
 from bough.model.values import replace
 
-REPLY_ONLY = ("parsed", "images")
+REPLY_ONLY = ("parsed", IMAGES)
 """Fields of a message that an SDK or a server adds to a reply."""
 
 
 def mend(messages: Sequence[Message], target: Recipient) -> Mended:
     mender = Mender(FAMILY)
     mended = mender.run(messages, _ChatMender(target.server).mend_block, _message_mender(target.server))
+    if target.server is not None and not target.server.user_after_result:
+        mended = Mended(_with_replies(mended.messages, mender))
     limited = limit_markers(mended.messages, mender, "prompt_cache_breakpoint", MAX_CACHE_MARKERS)
     return Mended(limited, tuple(mender.losses))
+
+
+def _with_replies(messages: Sequence[Message], mender: Mender) -> tuple[Message, ...]:
+    """The messages, with a placeholder of the assistant after results that no reply follows.
+
+    It is in the message of the results, whose envelope is that of the placeholder: all messages keep their places.
+    """
+    kept = list(messages)
+    for place, (message, after) in enumerate(pairwise(messages)):
+        if message.role == "tool_result" and after.role in ("user", "system"):
+            mender.losses.append(Loss("blank_replaced", "a placeholder between results and the user", place))
+            shell = {FAMILY: {"role": "assistant", "content": ""}}
+            kept[place] = replace(message, blocks=(*message.blocks, Text(EMPTY)), envelope=shell)
+    return tuple(kept)
 
 
 class _ChatMender:
@@ -32,6 +49,8 @@ class _ChatMender:
     def __init__(self, server: ServerDialect | None) -> None:
         self._server = server
         self._ids: dict[str, str] = {}
+        self._taken: dict[str, str] = {}
+        """The stored id of each id that is sent."""
 
     def mend_block(self, block: Block, mender: Mender) -> Block | None:
         match block:
@@ -41,6 +60,8 @@ class _ChatMender:
                 return self._call(block, mender)
             case ToolResult():
                 return self._result(block, mender)
+            case Media() if IMAGES in mender.own(block):
+                return None  # with the field, which only replies have
             case Text() if "audio" in (item := mender.own(block)) and mender.message.role == "assistant":
                 return _audio(block, item, mender)
         return block
@@ -97,12 +118,22 @@ class _ChatMender:
     def _fitted(self, call_id: str) -> str:
         """The id that the server accepts; another id stays another one."""
         server = self._server
-        if server is None or fits_call_id(server, call_id):
+        if server is None:
             return call_id
-        allowed, limit = server.call_id
-        if not server.exact:
-            return fit(call_id, allowed, limit)
-        return blake2b(call_id.encode("utf-8", "surrogatepass"), digest_size=limit).hexdigest()[:limit]
+        sent, again = call_id, 0
+        while not fits_call_id(server, sent) or self._taken.get(sent, call_id) != call_id:
+            sent = _derived(f"{call_id} {again}" if again else call_id, server)
+            again += 1
+        self._taken[sent] = call_id
+        return sent
+
+
+def _derived(call_id: str, server: ServerDialect) -> str:
+    """An id that the server accepts, from one that it does not."""
+    allowed, limit = server.call_id
+    if not server.exact:
+        return fit(call_id, allowed, limit)
+    return blake2b(call_id.encode("utf-8", "surrogatepass"), digest_size=limit).hexdigest()[:limit]
 
 
 def _audio(block: Text, item: dict[str, Json], mender: Mender) -> Block:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 
 from bough.errors import FormatError
+from bough.formats.call_ids import with_missing_ids
 from bough.formats.content import decode_content, readable
 from bough.formats.encoder import emptied
 from bough.formats.media import from_base64, media_at
@@ -27,7 +28,7 @@ ROLES: dict[str, Role] = {"user": "user", "system": "system", "developer": "syst
 def decode_output(output: list[Json]) -> tuple[Message, ...]:
     """Decode the output of a reply as one message."""
     blocks = [readable(item, f"reply.output[{index}]", _decode_item) for index, item in enumerate(output)]
-    return (Message("assistant", tuple(blocks), envelope={FAMILY: REPLY}),) if blocks else ()
+    return with_missing_ids([Message("assistant", tuple(blocks), envelope={FAMILY: REPLY})]) if blocks else ()
 
 
 def decode_items(items: list[Json], where: str) -> tuple[Message, ...]:
@@ -45,7 +46,7 @@ def decode_items(items: list[Json], where: str) -> tuple[Message, ...]:
             messages[-1] = Message(role, (*messages[-1].blocks, block))
         else:
             messages.append(Message(role, (block,)))
-    return tuple(messages)
+    return with_missing_ids(messages)
 
 
 def _kind(item: dict[str, Json], where: str) -> str:

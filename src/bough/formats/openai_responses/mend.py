@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from bough.formats.mending import Mender, limit_markers, without_empty_shell
+from bough.formats.mending import Mender, limit_markers, with_item_id, without_empty_shell
 from bough.formats.openai_chat.rules import MAX_CACHE_MARKERS
 from bough.formats.openai_responses.calls import FAMILY
 from bough.formats.openai_responses.rules import is_bound
@@ -25,6 +25,7 @@ def mend(messages: Sequence[Message], target: Recipient) -> Mended:  # noqa: ARG
 
 
 def _mend_block(block: Block, mender: Mender) -> Block:
+    block = with_item_id(block, mender, "call_id", "call_id")
     item = mender.own(block)
     content = item.get("content")
     if isinstance(content, list) and any(isinstance(part, dict) and "parsed" in part for part in content):

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bough.formats.call_ids import with_missing_ids
 from bough.formats.encoder import Encoder
+from bough.formats.mending import Mender, with_item_id
 from bough.formats.payload import as_dict, at, plain, text_or_none
 from bough.formats.qdeveloper.decode import decode_message, decode_state
 from bough.formats.qdeveloper.encode import encode_state
@@ -37,7 +39,7 @@ class QDeveloper:
         if "assistantResponseMessage" in payload:
             return _decode_reply(payload)
         if "userInputMessage" in payload:
-            return Decoded(tuple(decode_message(payload, "message")))
+            return Decoded(with_missing_ids(decode_message(payload, "message")))
         return Decoded(decode_state(payload))
 
     def encode(self, messages: Sequence[Message], strict: bool = False) -> Encoded:
@@ -45,8 +47,12 @@ class QDeveloper:
         return encoder.finish(encode_state(messages, encoder), strict)
 
     def mend(self, messages: Sequence[Message], target: Recipient = ANYONE) -> Mended:  # noqa: ARG002
-        """The messages as they are."""
-        return Mended(tuple(messages))
+        """The messages with an id in every call and result."""
+        return Mender(self.name).run(
+            messages,
+            lambda block, mender: with_item_id(block, mender, "toolUseId", "toolUseId"),
+            lambda message, _: message,
+        )
 
     def check(self, payload: Json, model: str | None = None) -> list[Violation]:  # noqa: ARG002
         return check(payload)
@@ -60,7 +66,7 @@ def _decode_reply(reply: dict[str, Json]) -> Decoded:
     rest = {key: value for key, value in reply.items() if key != "assistantResponseMessage"}
     calls = bool(body.get("toolUses"))
     return Decoded(
-        tuple(decode_message({"assistantResponseMessage": body}, "reply")),
+        with_missing_ids(decode_message({"assistantResponseMessage": body}, "reply")),
         Provenance(
             provider="qdeveloper",
             response_id=text_or_none(body.get("messageId")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bough.errors import FormatError
+from bough.formats.call_ids import with_missing_ids
 from bough.formats.encoder import JOINED, emptied
 from bough.formats.media import FORMATS, from_base64
 from bough.formats.payload import as_dict, as_text, at, optional_list, text_or_none, written
@@ -22,7 +23,7 @@ def decode_state(state: dict[str, Json]) -> tuple[Message, ...]:
         messages += decode_message(as_dict(current, "currentMessage"), "currentMessage")
     if messages and state.keys() != {"history"}:
         messages[-1] = _with_state(messages[-1], emptied(state, "history", "currentMessage"))
-    return tuple(messages)
+    return with_missing_ids(messages)
 
 
 def _with_state(message: Message, state: dict[str, Json]) -> Message:
