@@ -27,6 +27,7 @@ from bough.server.page.html import (
     notice,
     plural,
     program,
+    session_link,
     short,
     status,
     tokens,
@@ -178,17 +179,21 @@ class ConversationScreen:
             chip(label, self.asked.with_query(mode=mode) or "?", on=self.asked.get("mode") == mode)
             for label, mode in (("Everything", None), ("Prompts and answers", "focus"))
         )
-        more = f'<a class="chip" href="/c/{text(info.key)}/actions" data-dialog>More…</a>' if info is not None else ""
+        more = (
+            f'<a class="chip" href="{session_link(info.key)}/actions" data-dialog>More…</a>' if info is not None else ""
+        )
+        tree = f'<a class="chip" href="/t/{text(self.leaf)}">Tree</a>' if self.leaf else ""
         return (
             f'<header class="title"><h1 dir="auto">{text(self.title)}</h1>'
             f'<p class="facts">{facts_line([*facts, *counts])}{forks}</p>'
-            f'<nav class="chips" aria-label="View">{modes}<a class="chip" href="/t/{text(self.leaf or "")}">Tree</a>{more}'
+            f'<nav class="chips" aria-label="View">{modes}{tree}{more}'
             f"</nav>{past}</header>"
         )
 
     def _messages(self) -> str:
         if not self.window.nodes:
-            return notice("empty", "Nothing was said here yet", "<p>The first message begins the conversation.</p>")
+            words = notice("empty", "Nothing was said here yet", "<p>The first message begins the conversation.</p>")
+            return f'<div class="messages" id="messages">{words}</div>'
         earlier = self.window.start
         link = ""
         if earlier:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
+from zlib import crc32
 
+from bough.exporters.headings import encodable
 from bough.exporters.html.blocks import IMAGES, Parts, part, text
 from bough.exporters.html.prose import LINKS
 from bough.exporters.types import describe
@@ -49,12 +51,14 @@ def article(node: Node, around: Surroundings, before: Node | None = None) -> str
     total = tokens(turn.usage) if turn is not None and ends else ""
     wrong = f'<p class="why">{text(turn.error)}</p>' if turn is not None and ends and turn.error else ""
     current = ' aria-current="true"' if around.target == node.id else ""
+    inner = (
+        f'{heading(node, turn, around)}<div class="body">{mark(body(node, around.tools), around.marked)}</div>{wrong}'
+        f"{delegates(around.delegates.get(node.id, ()))}{f'<p class=total>{total}</p>' if total else ''}"
+    )
+    version = f"{crc32(encodable(inner).encode()):x}"
     return (
-        f'<article id="m-{text(node.id)}" class="{" ".join(kinds)}" data-id="{text(node.id)}" tabindex="-1"{current} '
-        f'aria-label="{who(node)}, {text(plain_time(node))}">{heading(node, turn, around)}'
-        f'<div class="body">{mark(body(node, around.tools), around.marked)}</div>{wrong}'
-        f"{delegates(around.delegates.get(node.id, ()))}"
-        f"{f'<p class=total>{total}</p>' if total else ''}</article>"
+        f'<article id="m-{text(node.id)}" class="{" ".join(kinds)}" data-id="{text(node.id)}" data-v="{version}" '
+        f'tabindex="-1"{current} aria-label="{who(node)}, {text(plain_time(node))}">{inner}</article>'
     )
 
 
