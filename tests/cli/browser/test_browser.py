@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
+from textual.worker import WorkerCancelled
 
 import bough
 from bough import assistant, user
@@ -51,7 +53,8 @@ async def settle(app: Browser, pilot: Pilot[Picked]) -> None:
     """Wait until the panes have followed the cursor."""
     for _ in range(3):
         await pilot.pause(0.08)
-        await app.workers.wait_for_complete()
+        with suppress(WorkerCancelled):  # of a pane that was asked for something else meanwhile
+            await app.workers.wait_for_complete()
     await pilot.pause()
 
 
