@@ -12,7 +12,7 @@ from typing import Any
 
 import psycopg
 
-from bench.raw import DIGEST, RawMessage, Row, short_id
+from bench.raw import DIGEST, MODEL, PROVIDER, USAGE, RawMessage, Row, short_id
 
 NAMESPACE = "raw"
 BLOCKS = """
@@ -38,6 +38,10 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"""
 INSERT_TURN = """
 INSERT INTO bough.turns (namespace, n, session, parent, last, status, started_at, finished_at)
 VALUES ($1, $2, $3, $4, $5, 'complete', $6, $6)"""
+INSERT_REPLY = """
+INSERT INTO bough.replies (
+    namespace, message, turn, session, model, provider, input_tokens, output_tokens, cached_tokens, cost, finished_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"""
 MOVE_HEAD = """
 UPDATE bough.sessions SET head = $2, revision = revision + 1, updated_at = $3,
        activity = (SELECT max(activity) + 1 FROM bough.sessions WHERE namespace = $1)
@@ -70,9 +74,11 @@ class RawServer:
         self._run(INSERT_SESSION, key, time.time_ns() // 1000)
 
     def append(self, key: str, turn: list[RawMessage]) -> None:
-        """A turn in one transaction."""
-        with self.connection.transaction():
-            self._insert(key, turn)
+        """A turn in one transaction, in a pipeline: it waits twice, for what it reads and for the commit."""
+        with self.connection.pipeline() as pipeline:
+            self.connection.execute("BEGIN")
+            self._insert(key, turn, pipeline)
+            self.connection.execute("COMMIT")
 
     def load(self, key: str, talk: Sequence[list[RawMessage]]) -> None:
         """A whole conversation in one transaction."""
@@ -86,9 +92,11 @@ class RawServer:
     def close(self) -> None:
         self.connection.close()
 
-    def _insert(self, key: str, turn: list[RawMessage]) -> None:
-        ((session, head),) = self._run(SESSION, key).fetchall()
-        ((highest,),) = self._run(HIGHEST).fetchall()
+    def _insert(self, key: str, turn: list[RawMessage], pipeline: psycopg.Pipeline | None = None) -> None:
+        found, numbers = self._run(SESSION, key), self._run(HIGHEST)
+        if pipeline is not None:
+            pipeline.sync()
+        ((session, head),), ((highest,),) = found.fetchall(), numbers.fetchall()
         first, now = highest + 1, time.time_ns() // 1000
         last = highest + len(turn)
         parents = [head, *range(first, last)]
@@ -104,6 +112,7 @@ class RawServer:
             INSERT_BLOCK, [(NAMESPACE, n, *block) for n, (_, blocks) in enumerate(turn, first) for block in blocks]
         )
         self._run(INSERT_TURN, first, session, head, last, now)
+        self._run(INSERT_REPLY, last, first, session, MODEL, PROVIDER, *USAGE, now)
         self._run(MOVE_HEAD, last, now, session)
         self._run(INSERT_CHANGE, now, key, short_id(last))
 

@@ -191,7 +191,8 @@ def test_old_changes_are_pruned_and_a_cursor_before_them_has_expired(
     connect: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(changes, "KEPT", 3)
-    with connect(clock=lambda: 997_000_000) as store:  # every change prunes
+    monkeypatch.setattr(changes, "PRUNE_EVERY", 1)
+    with connect() as store:
         for at in range(10):
             store.session(f"cli:{at}")
         assert [change.cursor for change in store.changes()] == [8, 9, 10]
@@ -203,9 +204,27 @@ def test_old_changes_are_pruned_and_a_cursor_before_them_has_expired(
         assert [change.cursor for change in store.watch(7, timeout=0)] == [8, 9, 10]
 
 
+def test_one_change_prunes_a_bounded_number_of_old_ones(
+    connect: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changes, "KEPT", 3)
+    monkeypatch.setattr(changes, "PRUNED", 4)
+    with connect() as store:
+        for at in range(12):
+            monkeypatch.setattr(changes, "PRUNE_EVERY", 2**62 if at < 10 else 1)
+            store.session(f"cli:{at}")
+        assert [change.cursor for change in store.changes()] == [9, 10, 11, 12]
+
+
+def test_the_changes_of_a_large_transaction_prune_as_often_as_those_of_small_ones() -> None:
+    for now in (997, 1_000):
+        assert sum(changes.prunes(now, 1, message) for message in range(1, 99_701)) == 100
+
+
 def test_the_newest_change_is_never_pruned(connect: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(changes, "KEPT", 1)
-    with connect(clock=lambda: 997_000_000) as store:
+    monkeypatch.setattr(changes, "PRUNE_EVERY", 1)
+    with connect() as store:
         for at in range(3):
             store.session(f"cli:{at}")
             assert [change.cursor for change in store.changes()] == [at + 1]
@@ -252,8 +271,9 @@ def test_watching_ends_when_the_store_is_closed(anywhere: dict[str, Any]) -> Non
 
 def test_one_who_watches_too_slowly_is_told(anywhere: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(changes, "KEPT", 3)
+    monkeypatch.setattr(changes, "PRUNE_EVERY", 1)
     monkeypatch.setattr(changes, "PAGE", 2)
-    with bough.connect(**anywhere, clock=lambda: 997_000_000) as store:
+    with bough.connect(**anywhere) as store:
         watched = store.watch(0)
         store.session("cli:a")
         assert next(watched).cursor == 1

@@ -307,7 +307,8 @@ def test_an_entry_is_undone_once(store: Any, session: Any) -> None:
 
 def test_old_entries_are_pruned_as_changes_are(connect: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(changes, "KEPT", 3)
-    with connect(clock=lambda: 997_000_000) as store:  # every change prunes
+    monkeypatch.setattr(changes, "PRUNE_EVERY", 1)
+    with connect() as store:
         session = store.session("s")
         for at in range(9):
             session.update(title=str(at))

@@ -172,9 +172,9 @@ def test_upkeep_is_linear_and_its_transactions_are_bounded(tmp_path: Path, sizes
             assert more.steps / less.steps <= large / small * 1.2, verb
             assert more.statements / less.statements <= large / small * 1.2, verb
             if more.transactions:
-                assert more.longest.steps <= 1_000_000, verb  # with the changes that it prunes
+                assert more.longest.steps <= 400_000, verb  # 309,541 were measured with 1,000 sessions and with 8,000
                 assert more.longest.statements <= 4_000, verb
-                assert max(each.pages for each in more.transactions) <= 200_000, verb
+                assert max(each.pages for each in more.transactions) <= 200_000, verb  # when FTS5 merges its index
 
 
 def work_of(store: Store, verb: Callable[[Store], object]) -> Work:

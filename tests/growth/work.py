@@ -48,8 +48,8 @@ def counted(store: Store) -> Iterator[Work]:
 
     def ran(event: dict[str, Any]) -> None:
         sql = event["sql"]
-        if "'main'.'search_" in sql:
-            return  # of FTS5, on its own tables: what it counts began before; the pages are counted like others
+        if "'main'.'search_" in sql or sql == "PRAGMA 'main'.data_version":
+            return  # of FTS5: what it counts began with the first transaction; the pages are counted like others
         steps = event["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"]
         if sql == "BEGIN IMMEDIATE":
             open_.append((Work(), pages()))

@@ -199,3 +199,17 @@ def test_a_permanent_error_is_not_retried_and_is_rolled_back(postgres: str, name
         assert len(tries) == 1
         assert store.db.rows("sketch", 1) == []
         store.session("cli:a").save_turn([user("a"), assistant("b")])
+
+
+def test_what_a_turn_executes_is_planned_once(postgres: str, namespace: str) -> None:
+    """The planner would plan the state of a session anew for every turn, which took longer than the turn."""
+    with bough.connect(postgres, namespace=namespace, connections=1) as store:
+        session = store.session("cli:plans")
+        for _ in range(12):
+            session.save_turn([user("How old is the oak?"), assistant("About 210 years.")])
+        with store.db._server.pool.connection() as connection:  # type: ignore[attr-defined]
+            plans = connection.execute(
+                "SELECT generic_plans, custom_plans FROM pg_prepared_statements WHERE statement LIKE '%lease_until%'"
+            ).fetchall()
+    assert plans
+    assert all(generic > 0 and custom == 0 for generic, custom in plans)

@@ -38,8 +38,10 @@ WITH wanted (n, blocks) AS (
 
 -- name: settings
 -- Settings of one transaction: the namespace for row-level security, the lock timeout, durable commits, and no functions
--- or operators but the server's own, whoever may create others.
+-- or operators but the server's own, whoever may create others. A statement that writes is planned once, and one that
+-- reads whenever the planner finds that worth it.
 SELECT pg_catalog.set_config('bough.namespace', :namespace, true), pg_catalog.set_config('lock_timeout', ?, true),
+       pg_catalog.set_config('plan_cache_mode', ?, true),
        pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true),
        pg_catalog.set_config('synchronous_commit',
            CASE pg_catalog.current_setting('synchronous_commit') WHEN 'off' THEN 'on'

@@ -1136,7 +1136,8 @@ SELECT max(n) FROM changes
 SELECT (SELECT min(n) FROM changes), (SELECT max(n) FROM changes)
 
 -- name: prune_changes
-DELETE FROM changes WHERE n <= (SELECT max(n) FROM changes) - ?
+DELETE FROM changes WHERE n IN (
+    SELECT n FROM changes WHERE n <= (SELECT max(n) FROM changes) - ?1 ORDER BY n LIMIT ?2)
 
 -- Undoing ------------------------------------------------------------------------------------------------------------
 
@@ -1156,7 +1157,8 @@ DELETE FROM journal WHERE n = ?
 DELETE FROM journal WHERE trash = ?
 
 -- name: prune_journal
-DELETE FROM journal WHERE n <= (SELECT max(n) FROM changes) - ?
+DELETE FROM journal WHERE n IN (
+    SELECT n FROM journal WHERE n <= (SELECT max(n) FROM changes) - ?1 ORDER BY n LIMIT ?2)
 
 -- name: set_title
 UPDATE sessions SET title = ? WHERE n = ?

@@ -26,7 +26,9 @@ AfterCommit: TypeAlias = Callable[[list[Change]], object]
 KEPT = 50_000
 """Changes that are kept when old ones are pruned."""
 PRUNE_EVERY = 997
-"""About one change in so many prunes: those at a multiple of it, in microseconds. Prime, whatever a clock counts in."""
+"""About one change in so many prunes, whether it has a transaction of its own or is one of thousands: see `prunes`."""
+PRUNED = 5_000
+"""Changes that are pruned at once, at most: several times as many as come in between, so that pruning keeps up."""
 PAGE = 500
 PAUSE = 0.04
 """Seconds between two looks. With the time of a commit and of a read it keeps a change within a tenth of a second."""
@@ -36,8 +38,13 @@ EVERYTHING = 2**62
 def add(db: Database, kind: ChangeKind, now: int, session: int | None = None, message: int | None = None) -> None:
     """Records a change of a session and a message, by their numbers, while both are stored."""
     db.run("insert_change", now, kind, session, message)
-    if now % PRUNE_EVERY == 0:
-        db.run("prune_changes", KEPT)
+    if prunes(now, session, message):
+        db.run("prune_changes", KEPT, PRUNED)
+
+
+def prunes(now: int, session: int | None, message: int | None) -> bool:
+    """Whether a change prunes: by the time of its transaction and a number that its other changes do not have."""
+    return (now + (message or session or 0)) % PRUNE_EVERY == 0
 
 
 def newest(db: Database) -> int:

@@ -41,8 +41,8 @@ def add(
 ) -> None:  # fmt: skip
     """Records how to undo the change that was recorded last."""
     db.run("insert_journal", now, verb, session, message, json_text(before), json_text(after), trash)
-    if now % changes.PRUNE_EVERY == 0:
-        db.run("prune_journal", changes.KEPT)
+    if changes.prunes(now, session, message):
+        db.run("prune_journal", changes.KEPT, changes.PRUNED)
 
 
 def entries(db: Database, session: int | None, limit: int) -> list[Undoable]:

@@ -2239,8 +2239,8 @@ SELECT (
 -- name: prune_changes
 DELETE
 FROM bough.changes AS changes
-WHERE changes.namespace = $1 AND (n <= (SELECT max(n) FROM (SELECT * FROM bough.changes WHERE namespace = $1) changes) -
-    $2)
+WHERE changes.namespace = $1 AND (n IN ( SELECT n FROM (SELECT * FROM bough.changes WHERE namespace = $1) changes WHERE
+    n <= (SELECT max(n) FROM (SELECT * FROM bough.changes WHERE namespace = $1) changes) - $2 ORDER BY n LIMIT $3))
 
 -- name: journal
 SELECT n, at, verb, session, message, before, after, trash
@@ -2262,8 +2262,8 @@ DELETE FROM bough.journal AS journal WHERE journal.namespace = $1 AND (trash = $
 -- name: prune_journal
 DELETE
 FROM bough.journal AS journal
-WHERE journal.namespace = $1 AND (n <= (SELECT max(n) FROM (SELECT * FROM bough.changes WHERE namespace = $1) changes) -
-    $2)
+WHERE journal.namespace = $1 AND (n IN ( SELECT n FROM (SELECT * FROM bough.journal WHERE namespace = $1) journal WHERE
+    n <= (SELECT max(n) FROM (SELECT * FROM bough.changes WHERE namespace = $1) changes) - $2 ORDER BY n LIMIT $3))
 
 -- name: set_title
 UPDATE bough.sessions AS sessions SET title = $2 WHERE sessions.namespace = $1 AND (n = $3)
@@ -2635,9 +2635,9 @@ ORDER BY 1 DESC, position
 
 -- name: settings
 SELECT pg_catalog.set_config('bough.namespace', $1, true), pg_catalog.set_config('lock_timeout', $2, true),
-    pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true), pg_catalog.set_config('synchronous_commit', CASE
-    pg_catalog.current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE
-    pg_catalog.current_setting('synchronous_commit') END, true)
+    pg_catalog.set_config('plan_cache_mode', $3, true), pg_catalog.set_config('search_path', 'pg_catalog, pg_temp',
+    true), pg_catalog.set_config('synchronous_commit', CASE pg_catalog.current_setting('synchronous_commit') WHEN 'off'
+    THEN 'on' ELSE pg_catalog.current_setting('synchronous_commit') END, true)
 
 -- name: queue
 UPDATE bough.state AS state

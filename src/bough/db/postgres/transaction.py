@@ -30,6 +30,8 @@ LISTS = {
 """Which parameters, counted from 0 for the namespace, are arrays."""
 READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
+PLANNED_ONCE = "force_generic_plan"
+"""Of what a write executes: planning for its values what a writer needs of a session took a third of a turn."""
 
 
 class Transaction:
@@ -50,7 +52,7 @@ class Transaction:
         try:
             with self._connection.pipeline() as self._pipeline:
                 self._connection.execute(command)
-                self._apply_settings()
+                self._apply_settings(PLANNED_ONCE if command == WRITE else "auto")
                 yield
                 self.is_committing = True
                 self._connection.execute("COMMIT")
@@ -83,14 +85,14 @@ class Transaction:
     def _implied(self) -> Iterator[None]:
         """The implicit transaction of one round trip of the pipeline."""
         with self._connection.pipeline():
-            self._apply_settings()
+            self._apply_settings("auto")
             yield
 
-    def _apply_settings(self) -> None:
-        """Sets the namespace, the lock timeout and durability for this transaction only."""
+    def _apply_settings(self, planning: str) -> None:
+        """Sets the namespace, the lock timeout, the planning and durability for this transaction only."""
         wait = f"{max(1, int(self._server.patience * 1000))}ms"
         if not self._server.is_distributed:
-            self.send("settings", wait)
+            self.send("settings", wait, planning)
             return
         # What is set by a function stays on the node that is asked; what is SET reaches those that it asks.
         self._connection.execute("SET LOCAL citus.propagate_set_commands TO 'local'")
