@@ -50,7 +50,7 @@ COMMANDS = {
     "page": ("serve:page", "Open the page with all conversations in a browser."),
     "bot": ("bot", "Answer people on Telegram, Discord and the like."),
     "tokens": ("tokens", "Make, list and revoke tokens for the server."),
-    "mcp": ("mcp", "Serve an agent as a tool over MCP."),
+    "mcp": ("mcp", "Serve history, or an agent, to other programs over MCP."),
     "templates": ("templates", "List the templates of questions, or print one."),
     "models": ("models", "List the models that can be asked, with window and price."),
     "keys": ("keys", "Store the API keys of providers."),

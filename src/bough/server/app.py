@@ -24,6 +24,7 @@ from bough.server.api.routes import mount
 from bough.server.headers import SecurityHeaders
 from bough.server.indexing import keep_indexed
 from bough.server.limits import ClientLimits
+from bough.server.mcp.http import McpEndpoint
 from bough.server.observe import Observer, log
 from bough.server.openai import completions, conversations, model_list, responses
 from bough.server.page import routes as page
@@ -46,15 +47,17 @@ def build(context: ServerContext) -> ASGIApp:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:  # noqa: ARG001
         indexing = asyncio.create_task(keep_indexed(context))
         try:
-            yield
+            async with mcp.running():
+                yield
         finally:
             indexing.cancel()
             await context.close()
 
+    mcp = McpEndpoint(context)
     areas = (responses, conversations, model_list, completions, messages, forward, health, signin)
     own = [route for area in areas for route in area.routes]
     static = Mount("/static", StaticFiles(directory=STATIC))
-    routes = [*own, mount(), context.metrics.route(), *page.assets, static, *page.routes]
+    routes = [*own, mount(), mcp.route(), context.metrics.route(), *page.assets, static, *page.routes]
     app = Starlette(routes=routes, lifespan=lifespan, middleware=[Middleware(ClientLimits, settings=context.settings)],
         exception_handlers={HttpProblem: show_error, BoughError: show_error, HTTPException: show_http_error,
                             Exception: show_error})  # fmt: skip

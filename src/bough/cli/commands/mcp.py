@@ -1,7 +1,8 @@
-"""`bough mcp`: serve agents over the Model Context Protocol."""
+"""`bough mcp`: serve the stored conversations, and agents, over the Model Context Protocol."""
 
 from __future__ import annotations
 
+import os
 import sys
 
 import click
@@ -38,9 +39,37 @@ def agent(locator: Locator, name: str, model: str | None) -> None:
         served.provider.close()
 
 
+@click.command()
+@click.option("--write", is_flag=True, help="Offer `fork` and `label` too.")
+@click.option("--run", "asks", is_flag=True, help="Offer `ask` too: it asks a model of the configuration.")
+@store_options
+@click.pass_obj
+def history(locator: Locator, write: bool, asks: bool) -> None:
+    """Serve the stored conversations to an agent, on stdin and stdout, until stdin is closed.
+
+    The tools search, read, tree, sessions, usage and compare only read; nothing can be deleted over MCP. What is in use
+    in the working directory is the conversation that asks, and is left out of a search. In Claude Code:
+    claude mcp add bough -- bough mcp history
+    """
+    from bough.cli.ask.ask import interruptible
+    from bough.cli.output import console
+    from bough.server.mcp.asking import asking
+    from bough.server.mcp.history import History
+    from bough.server.mcp.serving import serve_stdio
+
+    if sys.stdin.isatty():
+        console.note("Waiting for an MCP client on stdin. Ctrl+D stops; to search yourself, use `bough search`.")
+    scopes = ["read", *(["write"] if write else []), *(["run"] if asks else [])]
+    with locator.store() as store, agents_of(locator) as runtime, interruptible():
+        serve_stdio(History(store, os.getcwd(), asking(runtime)), scopes)
+
+
 command = Commands(
     "mcp",
-    {"agent": ("mcp:agent", "Serve an agent of the configuration as a tool.")},
+    {
+        "history": ("mcp:history", "Serve the stored conversations as tools that only read."),
+        "agent": ("mcp:agent", "Serve an agent of the configuration as a tool."),
+    },
     {},
-    help="Serve agents to other programs over the Model Context Protocol.",
+    help="Serve the stored conversations, and agents, to other programs over the Model Context Protocol.",
 )

@@ -54,6 +54,8 @@ class Area:
     """None: everybody is let in."""
     error: Callable[[Problem, str], Response]
     checks_host: bool = True
+    only_reads: bool = False
+    """Whether a POST needs no more than the right to read, because what it asks for decides."""
 
 
 AREAS = (
@@ -64,7 +66,7 @@ AREAS = (
     Area("/metrics", ("bearer",), as_text),
     Area("/v1/messages", ("bearer", "api-key"), as_anthropic_error),
     Area("/v1/", ("bearer", "api-key"), as_openai_error),
-    Area("/mcp", ("bearer",), as_problem_json),
+    Area("/mcp", ("bearer",), as_problem_json, only_reads=True),
     Area("/proxy/", ("path",), as_openai_error),
     Area("/api/v1/", ("bearer", "cookie"), as_problem_json),
     Area("/", ("cookie", "bearer"), as_html),
@@ -129,7 +131,7 @@ class Gate:
         access, by_cookie = await self._caller(scope, headers, area)
         check_origin(method, headers, self._settings.origins, by_cookie=by_cookie)
         if access is not None:
-            require(access, "read" if method in SAFE_METHODS else "write")
+            require(access, "read" if method in SAFE_METHODS or area.only_reads else "write")
             self._rates.check(access.name)
         return access
 
