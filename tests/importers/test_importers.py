@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import bough
-from bough import ImporterError, Store
+from bough import ImporterError, Store, assistant, user
 from bough.importers import detect, get, names
 from bough.model.imported import ImportResult, Skipped
 from tests.importers.helpers import import_path
@@ -123,6 +125,16 @@ def test_a_store_of_boughs_own_is_not_a_file_of_another_program(store: Store, pl
     with bough.connect(place / "other.db"):
         with pytest.raises(ImporterError, match="export --all"):
             detect(place / "other.db")
+
+
+@pytest.mark.parametrize(("format", "kind"), [("md", "a Markdown export of bough"), ("html", "a page of HTML")])
+def test_an_export_for_reading_is_named_with_what_to_import_instead(place: Path, format: str, kind: str) -> None:
+    with bough.connect(place / "x.db") as store:
+        store.session("cli:x").save_turn([user("hi"), assistant("yo")])
+    command = [sys.executable, "-m", "bough", "--db", str(place / "x.db"), "export", "--all", "-f", format]
+    (place / f"all.{format}").write_bytes(subprocess.run(command, check=True, capture_output=True).stdout)
+    with pytest.raises(ImporterError, match=rf"is {kind}, made for reading.*`bough export -f jsonl`"):
+        detect(place / f"all.{format}")
 
 
 def test_what_nobody_knows_is_refused(place: Path) -> None:

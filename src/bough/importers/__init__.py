@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from bough.errors import ImporterError
 from bough.importers.directories import Found, split, walk
-from bough.importers.unsupported import unsupported_program
+from bough.importers.unsupported import reading_copy, unsupported_program
 
 if TYPE_CHECKING:
     from bough.importers.types import Importer
@@ -83,6 +83,12 @@ def detect(path: Path) -> Importer:
     check_readable(path)
     if program := unsupported_program(path):
         raise ImporterError(f"{str(path)!r} is a file of {program}, which bough cannot import; nothing was imported.")
+    if path.is_file() and (kind := reading_copy(path)):
+        raise ImporterError(
+            f"{str(path)!r} is {kind}, made for reading: it does not say which calls, branches and ids there were; "
+            "nothing was imported. Import the same conversations as data: of bough, `bough export -f jsonl`; of "
+            "another program, the files that it keeps or exports as JSON."
+        )
     raise ImporterError(
         f"{str(path)!r} looks like none of the files that bough can import; nothing was imported. "
         f"If you know what it is, say so with --from: {', '.join(_MODULES)}."

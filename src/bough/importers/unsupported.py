@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from bough.importers.common.json_reader import text_start
 from bough.importers.common.paths import config_directory, data_directory
 from bough.importers.common.sqlite import has_tables
 
@@ -42,6 +44,18 @@ def unsupported_program(path: Path) -> str | None:
         elif path.name.endswith(program.ending) and (not program.folder or program.folder in path.absolute().parts):
             return program.title
     return None
+
+
+_MARKDOWN_EXPORT = re.compile(r"^### \S.* · `[0-9a-z]{4,}`", re.MULTILINE)
+"""A heading of a message, with its id, in a Markdown export of bough."""
+
+
+def reading_copy(path: Path) -> str | None:
+    """What a file is that was made to be read by people, so that parts of a conversation are missing; else None."""
+    text = text_start(path).lstrip().lstrip("\ufeff")
+    if text[:15].lower().startswith(("<!doctype html", "<html")):
+        return "a page of HTML"
+    return "a Markdown export of bough" if _MARKDOWN_EXPORT.search(text) else None
 
 
 def unsupported_paths() -> list[tuple[str, Path]]:

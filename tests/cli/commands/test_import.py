@@ -180,6 +180,28 @@ def test_known_programs_are_found_and_imported_after_one_question(sh: Shell, mac
     }  # fmt: skip
 
 
+def test_all_programs_of_a_machine_are_watched(sh: Shell, machine: Path) -> None:
+    words = [sys.executable, "-m", "bough", "import", "--yes", "--watch"]
+    environment = sh.environment | {"PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(
+        words, cwd=sh.directory, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        assert process.stderr
+        while "Watching" not in process.stderr.readline():
+            pass
+        file = next((machine / ".claude").rglob("s.jsonl"))
+        more = {"type": "user", "uuid": "u2", "parentUuid": "a1", "sessionId": "s", "timestamp": "2026-01-01T10:00:09Z"}
+        with file.open("a") as lines:
+            lines.write(json.dumps({**more, "message": {"role": "user", "content": "more"}}) + "\n")
+        while "added 1 message" not in process.stdout.readline():
+            assert process.poll() is None
+        os.kill(process.pid, signal.SIGINT)
+        assert process.wait(10) == 0
+    with bough.connect(sh.db) as store:
+        assert {info.key.partition(":")[0] for info in store.sessions()} == {"claude-code", "pi"}
+
+
 def test_of_a_directory_only_changed_files_are_read_again(sh: Shell, chats: Path) -> None:
     (chats.parent / "all").mkdir()
     first, second = chats.parent / "all" / "a.jsonl", chats.parent / "all" / "b.jsonl"

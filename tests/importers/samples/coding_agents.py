@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bough.model import Json
-from tests.importers.sample import Sample, append, chop
+from tests.importers.sample import Sample, append, chop, halve
 
 GEMINI = "3f0c9f1e-5f6f-4c0a-9d0e-6a53f4a1c001"
 CHILD = "child-1"
@@ -220,6 +220,7 @@ SAMPLES = [
     Sample(
         "cline", "a task with a call", cline, 1, 4, edges={"It is mown.": ""},
         sessions={"cline:1760000000000": "It is mown."}, grow=cline_grows, grown=2,
+        tear=lambda path: halve(path / "1760000000000" / "api_conversation_history.json"),
     ),
     Sample(
         "aider", "three runs, one of them without words", aider, 2, 6,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,17 @@ def librechat_nested(place: Path) -> Path:
     return saved(place, "oaks.json", {**about, "recursive": True, "messages": [first]})
 
 
+def librechat_grows(path: Path) -> None:
+    """Two more messages after the last one, as in an export that is made later."""
+    record = json.loads(path.read_text())
+    last = record["messages"][-1]
+    for number, (text, by_user) in enumerate((("Why?", True), ("Because.", False))):
+        last = {**last, "messageId": f"later-{number}", "parentMessageId": last["messageId"], "text": text,
+                "isCreatedByUser": by_user, "content": None}  # fmt: skip
+        record["messages"].append(last)
+    path.write_text(json.dumps(record))
+
+
 def bubble(id: str, kind: int, text: str, **more: Json) -> dict[str, Any]:
     value = {"bubbleId": id, "type": kind, "text": text, **more}
     return {"key": f"bubbleId:comp-1:{id}", "value": json.dumps(value)}
@@ -146,6 +158,14 @@ def cursor_grows(path: Path) -> None:
     insert(
         path, "cursorDiskKV", composer("b1", "b2", "b3", "b4", "b5"), bubble("b4", 1, "Thanks."), bubble("b5", 2, "…")
     )
+
+
+def cursor_tears(path: Path) -> None:
+    """A bubble that is cut off, as a row that was written only in part."""
+    database = sqlite3.connect(path)
+    with database:
+        database.execute("UPDATE cursorDiskKV SET value = substr(value, 1, 20) WHERE key = 'bubbleId:comp-1:b2'")
+    database.close()
 
 
 def copilot_request(n: int, text: str, response: list[Json], **more: Json) -> dict[str, Json]:
@@ -221,7 +241,7 @@ def atif(place: Path, *more: Json) -> Path:
     return saved(place, "trajectory.json", record)
 
 
-def swe_agent(place: Path) -> Path:
+def swe_agent(place: Path, *more: Json) -> Path:
     call = {"id": "c1", "type": "function", "function": {"name": "bash", "arguments": '{"command": "ls"}'}}
     history = [
         {"role": "system", "content": "You fix trees.", "agent": "main", "message_type": "system_prompt"},
@@ -229,6 +249,7 @@ def swe_agent(place: Path) -> Path:
         {"role": "assistant", "content": "I look.", "thought": "I look.", "action": "ls", "tool_calls": [call]},
         {"role": "tool", "content": "elm", "tool_call_ids": ["c1"], "message_type": "observation"},
         {"role": "assistant", "content": "It is fixed.", "tool_calls": None},
+        *more,
     ]
     info = {"model_stats": {"instance_cost": 0.2, "tokens_sent": 70, "tokens_received": 9}, "exit_status": "submitted"}
     steps = [{"action": "ls", "observation": "elm", "response": "I look.", "thought": "I look."}]
@@ -243,11 +264,11 @@ SAMPLES = [
     Sample("open-webui", "its database", open_webui_database, 1, 7, edges=EDGES),
     Sample("librechat", "a flat export with branches", librechat, 1, 7,
            edges={"No oak.": "Find an oak.", "Fell it.": "Here is one.", "Never.": "Fell it."},
-           sessions={"librechat:libre-1": "Never."}),
+           sessions={"librechat:libre-1": "Never."}, grow=librechat_grows, grown=2, tear=halve),
     Sample("librechat", "a recursive export", librechat_nested, 1, 7, edges={"No oak.": "Find an oak."}),
     Sample("cursor", "composers with bubbles, one of them gone", cursor, 2, 6, skipped=("comp-1:gone",),
            edges={"Cut the hedge.": None, "It is cut.": "", "hello": "hi"},
-           sessions={"cursor:comp-1": "It is cut."}, grow=cursor_grows, grown=2),
+           sessions={"cursor:comp-1": "It is cut."}, grow=cursor_grows, grown=2, tear=cursor_tears),
     Sample("copilot", "a session as JSON and one as a log of changes", copilot, 2, 12, skipped=("s-log.jsonl:6",),
            edges={"It is bark.": "", "And in b?": "It is a leaf."},
            sessions={"copilot:s-json": "It is bark.", "copilot:s-log": "It is a leaf."},
@@ -257,7 +278,9 @@ SAMPLES = [
     Sample("atif", "a trajectory with a call", atif, 1, 4, edges={"Plant it.": None, "It is planted.": ""},
            sessions={"atif:atif-1": "It is planted."},
            grow=lambda path: atif(path.parent, {"step_id": 4, "source": "user", "message": "Water it."},
-                                  {"step_id": 5, "source": "agent", "message": "It is wet."}), grown=2),
+                                  {"step_id": 5, "source": "agent", "message": "It is wet."}), grown=2, tear=chop),
     Sample("swe-agent", "a history with a call", swe_agent, 1, 5,
-           edges={"Fix the elm.": "You fix trees.", "It is fixed.": ""}),
+           edges={"Fix the elm.": "You fix trees.", "It is fixed.": ""},
+           grow=lambda path: swe_agent(path.parent, {"role": "user", "content": "And the ash."},
+                                       {"role": "assistant", "content": "Fixed."}), grown=2, tear=halve),
 ]  # fmt: skip
