@@ -37,6 +37,13 @@ CLAUDE_FILES = [
 PYDANTIC = "2.66.0"
 STRANDS = "1.62.0"
 STRANDS_FILES = ["session/test_repository_session_manager.py", "agent/test_agent.py", "agent/test_agent_delegation.py"]
+END_TO_END = ["pytest", "hypothesis", "openai"]
+"""What the end-to-end tests of this project need in the environment of an SDK."""
+LIBRARIES = {
+    "litellm": ["litellm==1.106.2", "mcp"],
+    "agent_framework": ["agent-framework-core==1.23.0", "agent-framework-openai==1.17.0"],
+    "llama_index": ["llama-index-core==0.14.25", "llama-index-llms-openai-like==0.8.1"],
+}
 
 
 def printed(name: str, text: str) -> Counts:
@@ -102,27 +109,18 @@ def strands() -> Iterator[Counts]:
 
 def google_adk() -> Iterator[Counts]:
     """It ships no tests: random programs, compared with its service in memory."""
-    python = environment("google-adk", ["google-adk==2.13.0"])
+    python = environment("google-adk", ["google-adk==2.13.0", *END_TO_END])
     yield printed("google-adk programs", run(python, "-m", "suites.google_adk_programs", variables=variables()))
+    yield end_to_end("google_adk", python)
 
 
 def libraries() -> Iterator[Counts]:
     """Libraries without a suite for what their adapters are: a program with the real library each."""
-    for name, package in (
-        ("litellm", "litellm==1.106.2"), ("agent_framework", "agent-framework-core==1.23.0"),
-        ("llama_index", "llama-index-core==0.14.25"),
-    ):  # fmt: skip
-        python = environment(name, [package])
-        text = run(
-            python,
-            "-W",
-            "ignore",
-            "-m",
-            "suites.libraries",
-            name,
-            variables=variables(LITELLM_LOCAL_MODEL_COST_MAP="True"),
-        )
-        yield printed(name, text)
+    for name, packages in LIBRARIES.items():
+        python = environment(name, [*packages, *END_TO_END])
+        about = variables(LITELLM_LOCAL_MODEL_COST_MAP="True")
+        yield printed(name, run(python, "-W", "ignore", "-m", "suites.libraries", name, variables=about))
+        yield end_to_end(name, python)
 
 
 def end_to_end(name: str, python: Path) -> Counts:
@@ -136,7 +134,8 @@ def end_to_end(name: str, python: Path) -> Counts:
         f"{name} and not postgres",
         "tests/adapters/test_end_to_end.py",
     ]
-    return pytest(f"{name} end to end", python, ROOT, None, arguments, BOUGH_ADAPTERS=name)
+    about = {"BOUGH_ADAPTERS": name, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+    return pytest(f"{name} end to end", python, ROOT, None, arguments, **about)
 
 
 def names(file: str) -> list[str]:

@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from bough.prices import cost
+from bough.model import Usage
+from bough.prices import cost, listed_price
 
 ANTHROPIC = "https://api.anthropic.com/v1"
 
@@ -54,3 +55,12 @@ def test_a_reply_without_counts_has_no_price() -> None:
 def test_without_the_price_list_everything_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "genai_prices", None)
     assert cost(reply("gpt-4o", prompt_tokens=1), "https://api.openai.com/v1", "chat") is None
+
+
+def test_counted_tokens_have_the_list_price_of_any_provider() -> None:
+    counted = Usage(1000, 1000, cached_tokens=0)
+    assert listed_price(counted, "gpt-4o", "openai") == pytest.approx(0.0125)
+    assert listed_price(Usage(1000, 0, 1000), "claude-sonnet-4-5", "anthropic") == pytest.approx(0.0003)
+    assert listed_price(counted, "gemini-2.5-flash", "google")
+    assert listed_price(counted, "gpt-4o", "google") is None
+    assert listed_price(counted, "gpt-4o", "nobody") is None

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from bough.locations import is_loopback
-from bough.model import Json
+from bough.model import Json, Usage
 
 FREE = "free"
 """The flavor of models that run in this process."""
@@ -58,6 +58,22 @@ def listed_cost(format: str, reply: Json, provider: str | None, usual: str | Non
         except (LookupError, ValueError):
             continue
     return None
+
+
+def listed_price(usage: Usage, model: str, provider: str) -> float | None:
+    """List price of counted tokens; None if the price list is not installed or does not list the model."""
+    try:
+        from genai_prices import Usage as Counts
+        from genai_prices import calc_price
+    except ImportError:
+        return None
+    counts = Counts(
+        input_tokens=usage.input_tokens, cache_read_tokens=usage.cached_tokens, output_tokens=usage.output_tokens
+    )
+    try:
+        return float(calc_price(counts, model, provider_id=provider).total_price)
+    except (LookupError, ValueError):
+        return None
 
 
 @cache

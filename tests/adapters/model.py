@@ -13,6 +13,7 @@ from bough import formats
 from tests.providers.servers import Heard, Server, head, read, serving, status
 
 MODEL = "gpt-5-mini"
+GEMINI = "gemini-2.5-flash"
 
 
 class Model(Server):
@@ -32,7 +33,7 @@ class Model(Server):
                 while connection.recv(1):
                     pass
                 return
-            body = responses(heard) if heard.line.split()[1].endswith("/responses") else chat(heard)
+            body = REPLIES[form(heard)[0]](heard)
             if heard.body.get("stream"):
                 connection.sendall(head() + stream(body))
             else:
@@ -63,19 +64,23 @@ def model() -> Iterator[Model]:
 def form(heard: Heard) -> tuple[str, list[Any]]:
     if "input" in heard.body:
         return "openai.responses", heard.body["input"]
+    if "contents" in heard.body:
+        return "gemini", heard.body["contents"]
     return "openai.chat", heard.body["messages"]
 
 
 def asks(heard: Heard) -> str:
     last = form(heard)[1][-1]
-    return "result" if last.get("role") == "tool" or last.get("type") == "function_call_output" else "question"
+    result = any("functionResponse" in part for part in last.get("parts", ()))
+    result = result or last.get("role") == "tool" or last.get("type") == "function_call_output"
+    return "result" if result else "question"
 
 
 def text_of(heard: Heard) -> str:
     """What was asked last."""
-    items = [item for item in form(heard)[1] if item.get("role") == "user"]
-    content = items[-1]["content"]
-    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+    contents = [item.get("content", item.get("parts")) for item in form(heard)[1] if item.get("role") == "user"]
+    texts = [one if isinstance(one, str) else "".join(part.get("text", "") for part in one) for one in contents]
+    return [text for text in texts if text][-1]
 
 
 def responses(heard: Heard) -> dict[str, Any]:
@@ -104,6 +109,20 @@ def chat(heard: Heard) -> dict[str, Any]:
     usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
     return {"id": f"chatcmpl-{n}", "object": "chat.completion", "created": 1, "model": MODEL, "choices": [choice],
             "usage": usage}  # fmt: skip
+
+
+def gemini(heard: Heard) -> dict[str, Any]:
+    n = len(form(heard)[1])
+    call = {"functionCall": {"id": f"call_{n}", "name": "look", "args": {"place": "sea"}}}
+    part = call if asks(heard) == "question" else {"text": f"Answer to {text_of(heard)}"}
+    return {
+        "candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}],
+        "usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15},
+        "modelVersion": GEMINI, "responseId": f"resp_{n}",
+    }  # fmt: skip
+
+
+REPLIES = {"openai.responses": responses, "openai.chat": chat, "gemini": gemini}
 
 
 def stream(body: dict[str, Any]) -> bytes:

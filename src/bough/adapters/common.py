@@ -14,7 +14,7 @@ from bough.errors import Invalid
 from bough.model import Document, Json, ToolCall, Usage
 from bough.model.keys import parse_key
 from bough.model.values import replace
-from bough.prices import listed_cost
+from bough.prices import listed_price
 from bough.store import Store
 
 P = ParamSpec("P")
@@ -110,11 +110,5 @@ def priced(usage: Usage, model: str | None, provider: str | None = None) -> Usag
     """With its cost at list price, if the model is listed. `provider` is a name of that list: anthropic, google."""
     if model is None or usage.input_tokens is None:
         return usage
-    counts = {
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens or 0,
-        "input_tokens_details": {"cached_tokens": usage.cached_tokens or 0},
-        "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens or 0},
-    }
-    cost = listed_cost("openai.responses", {"model": model, "usage": counts}, provider, "openai")
+    cost = listed_price(usage, model, provider or "openai")
     return replace(usage, cost=cost)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from agent_framework import HistoryProvider
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 
 KEPT = "agent-framework"
 ROLES: dict[str, Role] = {"assistant": "assistant", "tool": "tool_result", "system": "system"}
+
+
+RUN: ContextVar[dict[str, Any] | None] = ContextVar("RUN", default=None)
+"""Arguments of `Session.append` about the run whose messages are saved."""
 
 
 class BoughHistoryProvider(HistoryProvider):
@@ -47,15 +52,24 @@ class BoughHistoryProvider(HistoryProvider):
     ) -> None:  # fmt: skip
         """Adds messages to the end of a session, all or none."""
         if messages:
-            await settled(self._save, named(session_id), list(messages))
+            about = RUN.get() or provenance(messages)
+            await settled(self._save, named(session_id), list(messages), about)
+
+    async def after_run(self, *, agent: Any, session: Any, context: Any, state: Any) -> None:
+        """Adds the messages of a run, with the tokens that all its replies took together."""
+        token = RUN.set(provenance_of_run(context.response))
+        try:
+            await super().after_run(agent=agent, session=session, context=context, state=state)
+        finally:
+            RUN.reset(token)
 
     def _load(self, key: str) -> list[Any]:
         if self.store.find_session(key) is None:
             return []
         return [restored(node.message) for node in self.store.session(key).path()]
 
-    def _save(self, key: str, messages: list[Any]) -> None:
-        self.store.session(key).append([message_of(message) for message in messages], **provenance(messages))
+    def _save(self, key: str, messages: list[Any], about: dict[str, Any]) -> None:
+        self.store.session(key).append([message_of(message) for message in messages], **about)
 
 
 def named(session_id: str | None) -> str:
@@ -119,3 +133,16 @@ def provenance(messages: Sequence[Any]) -> dict[str, Any]:
     if not any(usages):
         return {}
     return {"usage": [usage and priced(usage, model) for usage, model in zip(usages, models, strict=True)]}
+
+
+def provenance_of_run(response: Any) -> dict[str, Any]:
+    """Arguments of `Session.append` about the response of a run, which counts the tokens of all its replies."""
+    counts = (response and response.usage_details) or {}
+    if not counts:
+        return {}
+    model = getattr(response.raw_representation, "model", None)
+    usage = Usage(
+        counts.get("input_token_count"), counts.get("output_token_count"),
+        counts.get("cache_read_input_token_count"), counts.get("reasoning_output_token_count"),
+    )  # fmt: skip
+    return {"usage": priced(usage, model), "model": model, "request_id": response.response_id}

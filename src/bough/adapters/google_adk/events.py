@@ -9,6 +9,7 @@ from google.adk.events.event import Event
 
 from bough import formats
 from bough.adapters.common import priced
+from bough.formats.payload import total
 from bough.model import Block, Json, Message, Node, Other, Role, Text, Thinking, ToolResult, Usage, tool_call
 from bough.model.values import replace
 
@@ -63,10 +64,11 @@ def provenance(event: Any) -> dict[str, Any]:
     counts = event.usage_metadata
     if counts is None:
         return {"model": event.model_version} if event.model_version else {}
+    thoughts = counts.thoughts_token_count
     usage = Usage(
         counts.prompt_token_count,
-        counts.candidates_token_count,
+        total(counts.candidates_token_count, thoughts),
         counts.cached_content_token_count,
-        counts.thoughts_token_count,
+        thoughts,
     )
     return {"usage": priced(usage, event.model_version, "google"), "model": event.model_version, "provider": "google"}
