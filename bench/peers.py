@@ -11,6 +11,7 @@ import json
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from statistics import median
 from typing import Any, Protocol
 
 import bough
@@ -213,6 +214,10 @@ def loading(scale: Scale, directory: Path, messages: int) -> Iterator[Result]:
     found = dict(compare(scale.rounds, {name: work(name) for name in PEERS}))
     for name, contest in found.items():
         yield Result(f"load {messages:,} and read every text: {name}, to raw", contest.ratio, detail=contest.detail())
+    other = "OpenAI SQLiteSession"
+    direct = Contest(found["bough"].mine, found[other].mine)
+    name = f"load {messages:,} and read every text: bough, to {other}"
+    yield Result(name, direct.ratio, at_most=1.0, detail=direct.detail())
 
 
 def starting(scale: Scale, directory: Path) -> Iterator[Result]:
@@ -228,6 +233,10 @@ def starting(scale: Scale, directory: Path) -> Iterator[Result]:
         if name != "raw":
             contest = Contest(times[name], times["raw"])
             yield Result(f"a new process loads 100: {name}, to raw", contest.ratio, detail=contest.detail())
+    quickest = min((name for name in PEERS if name not in ("raw", "bough")), key=lambda name: median(times[name]))
+    direct = Contest(times["bough"], times[quickest])
+    name = f"a new process loads 100: bough, to the quickest peer, {quickest}"
+    yield Result(name, direct.ratio, at_most=1.0, detail=direct.detail())
 
 
 def sizes(scale: Scale, directory: Path) -> Iterator[Result]:

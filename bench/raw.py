@@ -76,6 +76,28 @@ RECENT = """
 SELECT s.key, s.channel, s.channel_id, m.id, s.directory, s.title, s.agent, s.model, s.created_at, s.updated_at
 FROM sessions s LEFT JOIN messages m ON m.n = s.head ORDER BY s.updated_at DESC LIMIT ?"""
 
+PREVIEWS = """
+WITH RECURSIVE shown AS MATERIALIZED (SELECT * FROM sessions ORDER BY updated_at DESC LIMIT ?),
+walk (session, n, parent, turn, question) AS (
+    SELECT s.n, m.n, m.parent, m.turn, CASE WHEN m.role = 'user' THEN m.n END
+    FROM shown s CROSS JOIN messages m ON m.n = s.head
+    UNION ALL SELECT walk.session, m.n, m.parent, m.turn, CASE WHEN m.role = 'user' THEN m.n END
+    FROM walk CROSS JOIN messages m ON m.n = walk.parent
+), dialogs AS MATERIALIZED (
+    SELECT session, count(*) AS messages, count(DISTINCT turn) AS turns, min(question) AS question
+    FROM walk GROUP BY session
+), spent AS MATERIALIZED (
+    SELECT t.session, sum(r.input_tokens) AS input, sum(r.output_tokens) AS output, sum(r.cached_tokens) AS cached,
+           sum(r.cost) AS cost, max(t.n) AS newest
+    FROM shown s CROSS JOIN turns t ON t.session = s.n LEFT JOIN replies r ON r.message = t.last GROUP BY t.session
+)
+SELECT s.key, s.channel, s.channel_id, s.directory, s.title, s.agent, s.model, s.created_at, s.updated_at,
+       q.id, q.created_at, substr(q.content, 1, 240), h.id, h.role, h.created_at, substr(h.content, 1, 240),
+       d.messages, d.turns, u.input, u.output, u.cached, u.cost, t.status, t.model
+FROM shown s LEFT JOIN dialogs d ON d.session = s.n LEFT JOIN messages q ON q.n = d.question
+LEFT JOIN messages h ON h.n = s.head LEFT JOIN spent u ON u.session = s.n LEFT JOIN turns t ON t.n = u.newest
+ORDER BY s.updated_at DESC"""
+
 
 class Raw:
     """A file with these tables, and apsw's prepared statements on them."""
@@ -134,6 +156,10 @@ class Raw:
 
     def recent(self, limit: int) -> list[Row]:
         return self.connection.execute(RECENT, (limit,)).fetchall()
+
+    def previews(self, limit: int) -> list[Row]:
+        """The recent sessions, each with the beginnings of its question and its last message, and its sums."""
+        return self.connection.execute(PREVIEWS, (limit,)).fetchall()
 
     def close(self) -> None:
         self.connection.close()

@@ -27,7 +27,19 @@ def measure(scale: Scale, directory: Path) -> Iterator[Result]:
         found = contest(
             4 * scale.rounds, lambda _: lambda: store.sessions(limit=SHOWN), lambda _: lambda: raw.recent(SHOWN)
         )
+        shown = contest(
+            4 * scale.rounds,
+            lambda _: lambda: store.previews(store.sessions(limit=SHOWN)),
+            lambda _: lambda: raw.previews(SHOWN),
+        )
+        assert [preview.messages for preview in store.previews(store.sessions(limit=SHOWN))] == [
+            row[16] for row in raw.previews(SHOWN)
+        ]
     raw.close()
+    yield Result(
+        f"{SHOWN} most recent of {scale.conversations:,}, with previews", shown.ratio, at_most=2.0,
+        detail=shown.detail(),
+    )  # fmt: skip
     yield Result(
         f"{SHOWN} most recent of {scale.conversations:,} conversations", found.ratio, at_most=2.0, detail=found.detail()
     )
