@@ -55,4 +55,7 @@ def test_a_block_that_is_slow_to_highlight_is_shown_plain_and_so_are_others_of_i
 
 def test_a_very_long_line_is_shown_plain() -> None:
     """Of this one a lexer would not be done after a minute, in a single pattern."""
-    assert prose.code("(" * 30_000, "html+ng2") == f'<pre class="code" dir="ltr"><code>{"(" * 30_000}</code></pre>'
+    assert (
+        prose.code("(" * 30_000, "html+ng2")
+        == f'<pre class="code" dir="ltr" tabindex="0"><code>{"(" * 30_000}</code></pre>'
+    )

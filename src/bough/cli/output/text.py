@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from bough.model.markup import without_markup
+
 # Characters that move the cursor, change the terminal or reorder text: control characters, escapes, bidirectional
 # controls, line separators, tags, interlinear annotations and lone surrogates. Newlines and tabs are safe.
 UNSAFE = (
@@ -23,19 +25,9 @@ def one_line(text: str) -> str:
     return sanitize(" ".join(text.split()))
 
 
-_MARKUP = (
-    (re.compile(r"^ *(```|~~~).*$", re.MULTILINE), ""),
-    (re.compile(r"^ {0,3}(#{1,6}|[-*+]|>|\d{1,3}[.)]) +", re.MULTILINE), ""),
-    (re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*\)"), r"\1"),
-    (re.compile(r"(?<![\w*`])(\*\*|__|\*|_|``?)(?=\S)([^*_`\n]+?)(?<=\S)\1(?![\w*`])"), r"\2"),
-)
-
-
 def plain_line(text: str) -> str:
     """The text on one line without Markdown, for lists."""
-    for pattern, plain in _MARKUP:
-        text = pattern.sub(plain, text)
-    return one_line(text)
+    return one_line(without_markup(text))
 
 
 def _visible(match: re.Match[str]) -> str:

@@ -31,7 +31,7 @@ def prose(text: str) -> str:
 
 def code(text: str, language: str = "") -> str:
     """A code block, highlighted if the language is known."""
-    return f'<pre class="code" dir="ltr"><code>{_highlighted(displayable(text), language)}</code></pre>'
+    return f'<pre class="code" dir="ltr" tabindex="0"><code>{_highlighted(displayable(text), language)}</code></pre>'
 
 
 @cache

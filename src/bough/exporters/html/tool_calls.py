@@ -93,7 +93,7 @@ def _marked(lines: Iterable[str]) -> str:
     marked = (f'<span class="{MARKS[line[0]]}">{escape(line)}</span>' if line[:1] in MARKS else escape(line)
               for line in lines)  # fmt: skip
     joined = "\n".join(marked)
-    return f'<pre class="code diff" dir="ltr"><code>{joined}</code></pre>'
+    return f'<pre class="code diff" dir="ltr" tabindex="0"><code>{joined}</code></pre>'
 
 
 def _language(path: str) -> str:

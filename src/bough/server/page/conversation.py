@@ -130,7 +130,10 @@ class ConversationScreen:
         self.state: State = "ready" if nodes else "empty"
 
     def _end_below(self, store: Store, id: str) -> str:
-        """The end of the newest branch through a message. It may be inside a segment."""
+        """The end of the newest branch through a message."""
+        leaves = self.shape.leaves if self.shape is not None else []
+        if len(leaves) == 1:  # then it is the end of every path
+            return leaves[0].node.id
         tree = store.segments(id, as_of=self.asked.as_of)
         return tree[0].newest.id if tree else id
 

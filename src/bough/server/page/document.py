@@ -93,7 +93,7 @@ class ProblemScreen:
 
     def main(self) -> str:
         return notice("degraded", text(self.title), f"<p>{text(self.detail)}</p>{self.more}<p class='hint'>Request "
-                      f'{text(self.request_id)}</p><p><a class="button" href="/">All conversations</a></p>')  # fmt: skip
+                      f'{text(self.request_id)}</p><p><a class="button" href="/">All conversations</a></p>', level=1)  # fmt: skip
 
     def aside(self) -> str:
         return ""

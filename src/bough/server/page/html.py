@@ -9,6 +9,7 @@ from urllib.parse import quote
 from bough.exporters.headings import usage_text
 from bough.exporters.html.blocks import text
 from bough.model import Headline, Usage
+from bough.model.markup import without_markup
 from bough.model.previews import SessionPreview
 from bough.model.times import iso
 
@@ -127,14 +128,14 @@ def button(verb: str, label: str, kind: str = "", **fields: str | None) -> str:
     return f'<form method="post" action="/do/{verb}">{hidden(**fields)}<button{named}>{label}</button></form>'
 
 
-def notice(state: str, title: str, body: str = "") -> str:
+def notice(state: str, title: str, body: str = "", level: int = 2) -> str:
     """What a list says that has nothing to show, or not all."""
-    return f'<div class="notice" data-state="{state}"><h2>{title}</h2>{body}</div>'
+    return f'<div class="notice" data-state="{state}"><h{level}>{title}</h{level}>{body}</div>'
 
 
 def words_of(headline: Headline | None, most: int = 160) -> str:
     """The first words of a message, on one line."""
-    line = " ".join((headline.words if headline else "").split())
+    line = " ".join(without_markup(headline.words if headline else "").split())
     return text(line if len(line) <= most else line[: most - 1] + "…")
 
 

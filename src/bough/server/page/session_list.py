@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bough.store import Store
 
 PAGE = 100
-COUNTED = 5_000
+COUNTED = 1_000
 """Messages that are counted for the filters: the newest ones."""
 MOST_CHIPS = 8
 

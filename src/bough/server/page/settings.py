@@ -18,6 +18,12 @@ NAMES = {
     "100": "normal", "90": "smaller", "110": "larger", "120": "large", "130": "very large",
 }  # fmt: skip
 
+ELSEWHERE = (
+    '<nav class="chips narrow" aria-label="More"><a class="chip" href="/live">Live</a><a class="chip" href="/stats">Stats'
+    '</a><a class="chip" href="/import">Import</a><a class="chip" href="/trash">Trash</a></nav>'
+)
+"""The sections that the bar of a narrow window has no room for."""
+
 
 class SettingsScreen:
     """Choices of the reader, and facts about the server."""
@@ -44,7 +50,7 @@ class SettingsScreen:
         ]  # fmt: skip
         rows = "".join(f"<dt>{name}</dt><dd>{text(fact)}</dd>" for name, fact in facts)
         return (
-            '<header class="title"><h1>Settings</h1></header><form class="settings" method="post" action="/do/look">'
+            f'<header class="title"><h1>Settings</h1></header>{ELSEWHERE}<form class="settings" method="post" action="/do/look">'
             f'{choices}<p><button class="primary">Save</button></p></form><h2 class="day">This store</h2><dl class="plain">'
             f'{rows}</dl><form method="post" action="/signout"><button>Sign out</button></form>'
         )
