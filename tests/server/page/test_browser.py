@@ -186,3 +186,51 @@ def test_a_file_is_imported_and_what_was_skipped_is_said(tab: Watched, tmp_path:
     page.get_by_role("button", name="Import").click()
     expect(page.locator(".notice")).to_contain_text("1 message imported")
     expect(page.locator(".notice")).to_contain_text("1 part skipped")
+
+
+def test_everything_is_read_and_done_without_javascript(browser: Browser, served: Serving) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{served.url}/signin")
+    page.get_by_label("Token").fill(served.token)
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_label("Search all conversations").fill("quokka")
+    page.keyboard.press("Enter")
+    page.locator(".hit a").first.click()
+    expect(page.locator("#messages mark")).to_have_text("quokka")
+    page.get_by_role("link", name="Tree", exact=True).click()
+    expect(page.get_by_role("treeitem").first).to_be_visible()
+    page.get_by_role("treeitem").last.click()
+    page.get_by_role("link", name="Compare this").first.click()
+    expect(page.locator("ins").first).to_be_visible()
+    page.goto(f"{served.url}/new")
+    page.locator("#words").fill("A question without scripts")
+    page.get_by_role("button", name="Send").click()
+    page.wait_for_timeout(500)
+    page.reload()
+    expect(page.locator("article.assistant strong")).to_have_text("oak")
+    page.get_by_label("Actions of message").first.click()
+    page.get_by_role("button", name="New conversation from here").click()
+    page.wait_for_url("**/c/**")
+    page.get_by_label("Actions of message").first.click()
+    page.get_by_label("Label").fill("kept")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".note", has_text="kept")).to_be_visible()
+    page.get_by_role("link", name="Stats").first.click()
+    expect(page.get_by_role("table")).to_be_visible()
+    context.close()
+
+
+def test_a_phone_reaches_every_section_and_asks(browser: Browser, served: Serving) -> None:
+    tab = Watched(browser, served, viewport={"width": 375, "height": 750}, has_touch=True, is_mobile=True)
+    page = tab.page
+    for name in ("Live", "Stats", "Import", "Trash"):
+        page.get_by_role("navigation", name="Main").get_by_role("link", name="More").tap()
+        page.get_by_role("navigation", name="More").get_by_role("link", name=name).tap()
+        expect(page.get_by_role("heading", name=name, level=1)).to_be_visible()
+    page.get_by_role("navigation", name="Main").get_by_role("link", name="New").tap()
+    page.locator("#words").fill("From a phone")
+    page.get_by_role("button", name="Send").tap()
+    expect(page.locator("article.assistant strong")).to_have_text("oak")
+    tab.context.close()
+    assert tab.wrong == []

@@ -261,7 +261,7 @@ async def import_file(request: Request) -> Response:
                 while piece := await upload.read(1 << 20):
                     file.write(piece)
         result = await served.call(bring_in, path)
-    asked = ScreenRequest("", {}, (), request.state.access.allows("write"), request.state.access.allows("run"))
+    asked = ScreenRequest.of(request)
     return await served.call(lambda store: whole(request, ImportScreen(store, asked, result), store.cursor()))
 
 
@@ -280,7 +280,7 @@ def problem(request: Request, error: BoughError | HttpProblem) -> Response:
 
 def whole(request: Request, shown: ProblemScreen | ImportScreen, cursor: int, status: int = 200) -> Response:
     """A screen that answers a form."""
-    asked = ScreenRequest("", {}, (), request.state.access.allows("write"), request.state.access.allows("run"))
+    asked = ScreenRequest.of(request)
     look = Look.of(request.headers.get("cookie", ""))
     return Response(document(shown, asked, look, cursor), status, media_type="text/html; charset=utf-8")
 

@@ -29,7 +29,8 @@ class ImportScreen:
 
     def __init__(self, store: Store, asked: ScreenRequest, result: dict[str, Any] | None = None) -> None:  # noqa: ARG002
         self.can_write = asked.can_write
-        self.found = [(one.importer.title, str(one.path)) for one in default_paths()]
+        found = default_paths() if asked.tenant is None else []  # the files of this machine are not a tenant's
+        self.found = [(one.importer.title, str(one.path)) for one in found]
         self.result = result
 
     def main(self) -> str:

@@ -17,7 +17,7 @@ from starlette.staticfiles import StaticFiles
 
 from bough.errors import BoughError, NotFound
 from bough.exporters.headings import encodable
-from bough.server.context import context_of, store_of
+from bough.server.context import store_of
 from bough.server.page import actions
 from bough.server.page.compare import CompareScreen
 from bough.server.page.conversation import at_leaf, at_message, at_session
@@ -51,15 +51,11 @@ def asked_of(request: Request) -> tuple[ScreenRequest, str]:
     for ending in FORMATS:
         if path.endswith(ending):
             path, format = path.removesuffix(ending), ending
-    access = request.state.access
     query = dict(request.query_params)
     if "look" not in query:
         query = {**query, **({"look": look} if (look := request.cookies.get("bough_look")) and
                              request.url.path.startswith("/settings") else {})}  # fmt: skip
-    asked = ScreenRequest(
-        path, query, tuple(context_of(request).models.names), access.allows("write"), access.allows("run")
-    )
-    return asked, format
+    return ScreenRequest.of(request, path, query), format
 
 
 def screen(load: Loader) -> Callable[[Request], Any]:

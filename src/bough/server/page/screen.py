@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 from bough.model import Json
 from bough.model.times import parse_time
 from bough.model.values import value
+from bough.server.context import context_of
 
 if TYPE_CHECKING:
+    from starlette.requests import Request
+
     from bough.store import Store
 
 State: TypeAlias = Literal["ready", "empty", "no-results", "degraded"]
@@ -29,6 +32,14 @@ class ScreenRequest:
     """Names of models that the server offers."""
     can_write: bool = False
     can_run: bool = False
+    tenant: str | None = None
+    """The namespace; None is the one that the server was started with."""
+
+    @staticmethod
+    def of(request: Request, path: str = "", query: Mapping[str, str] = {}) -> ScreenRequest:
+        """What a request asks for, and what its token allows."""
+        access, models = request.state.access, tuple(context_of(request).models.names)
+        return ScreenRequest(path, query, models, access.allows("write"), access.allows("run"), access.tenant)
 
     def get(self, name: str) -> str | None:
         """A parameter; None for one that is missing or blank."""
