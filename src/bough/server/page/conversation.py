@@ -88,9 +88,9 @@ class Shape:
         """The ends, the one used last at the end."""
         return sorted((found for _, found in self.tree.walk() if not found.children), key=lambda found: found.latest)
 
-    def sessions(self) -> dict[str, tuple[str, ...]]:
-        """Keys of the sessions at the messages where they stand."""
-        return {id: found.node.last.sessions for id, found in self.by_end.items() if found.node.last.sessions}
+    def sessions(self, but: str | None) -> dict[str, tuple[str, ...]]:
+        """Keys of the sessions at the messages where they stand, without one of them."""
+        return {id: tuple(key for key in found.node.last.sessions if key != but) for id, found in self.by_end.items()}
 
     def siblings(self) -> dict[str, tuple[int, list[str]]]:
         """Of each message with siblings: its place among them, and the ids of all, oldest first."""
@@ -231,7 +231,7 @@ class ConversationScreen:
         wanted = tuple(term.text for term in parse_query(self.asked.get("q") or "").terms if not term.excluded)
         tools = {call.call_id: call.name for node in self.window.nodes for call in node.message.calls}
         around = message.Surroundings(
-            self.turns, shape.siblings() if shape else {}, shape.sessions() if shape else {}, self.delegates, tools,
+            self.turns, shape.siblings() if shape else {}, shape.sessions(self.info.key if self.info else None) if shape else {}, self.delegates, tools,
             wanted, self.around,
         )  # fmt: skip
         hidden, before = 0, None
