@@ -27,7 +27,7 @@ from bough.channels.telegram.service import Telegram
 STEPS: dict[str, list[tuple[type, str]]] = {
     "accept": [(Receiver, "accept")],
     "store": [(Inbox, "put")],
-    "begin": [(Inbox, "begin")],
+    "begin": [(Inbox, "take")],
     "send": [(Telegram, "send"), (Discord, "send")],
     "remember": [(Outbox, "put")],
     "open": [(Answering, "_began")],

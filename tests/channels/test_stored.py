@@ -66,7 +66,7 @@ def test_a_done_event_is_not_open_and_is_recognised_for_two_weeks(store: Store, 
     inbox.put(event())
     (one,) = inbox.open()
     outbox.put("m:7:1", 0, Sent("7", "55"))
-    inbox.begin([one.n])
+    inbox.take([one])
     inbox.begin([one.n], "abc123")
     (working,) = inbox.open()
     assert (working.state, working.turn) == ("working", "abc123")
@@ -89,7 +89,8 @@ def test_a_waiting_message_takes_the_words_of_its_edit_and_one_in_work_does_not(
     assert inbox.reword(edit)
     (one,) = inbox.open()
     assert (one.event.text, one.event.reply_to) == ("first", "3")
-    inbox.begin([one.n])
+    (taken,) = inbox.take([one])
+    assert taken.event.text == "first"
     assert not inbox.reword(edit)
     assert not inbox.reword(event("e:7:99:9", kind="edit", message="99", text="x"))
 

@@ -78,8 +78,9 @@ def test_storms_of_kills_lose_nothing_and_answer_nothing_twice(
     result = storm.run(1000, 500, POINTS)
     print(result)
     check(both, result)
-    # A kill at random falls between sending a placeholder and storing its id with a chance that depends on the load.
-    assert result.orphans["telegram"] - result.kills_between <= result.kills // 100
+    # Telegram cannot recognise a repetition. One kill in twenty is aimed at the gap between sending a placeholder and
+    # storing its id; the others meet it the more often, the longer the commit takes on a busy machine.
+    assert result.orphans["telegram"] <= result.kills // 10
 
 
 @pytest.mark.parametrize(("without", "point"), [("inbox", "store after"), ("outbox", "show after")])

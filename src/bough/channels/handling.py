@@ -25,7 +25,7 @@ def handle(channel: Channel, batch: Sequence[Received], stop: Stop, was_stopped:
     event = batch[0].event
     if event.kind in ("message", "edit") or event.command == "retry":
         if batch[0].turn is None:
-            channel.inbox.begin([received.n for received in batch])
+            batch = channel.inbox.take(batch)
         Answering(channel, batch, stop).answer()
         return
     channel.inbox.finish([received.n for received in batch])  # first: a command is not run twice

@@ -71,8 +71,19 @@ class Inbox:
         """The events that are waiting or being worked on, in the order in which they came."""
         return [received(InboxRow(*row)) for row in self._store.db.rows("open_channel_events", self._channel)]
 
-    def begin(self, numbers: Sequence[int], turn: str | None = None) -> None:
-        """Say that events are being worked on together, by a turn if it is known."""
+    def take(self, batch: Sequence[Received]) -> list[Received]:
+        """Say that events are being worked on together; the events as they are now, with the words of their edits."""
+
+        def work(now: int) -> list[Received]:  # noqa: ARG001
+            db = self._store.db
+            db.run_many("set_channel_event", [(one.n, "working", None) for one in batch])
+            rows = (db.row("channel_event", self._channel, one.event.delivery) for one in batch)
+            return [received(InboxRow(*row)) for row in rows if row is not None]
+
+        return self._store.write(work)
+
+    def begin(self, numbers: Sequence[int], turn: str) -> None:
+        """Say which turn answers events."""
         rows = [(n, "working", turn) for n in numbers]
         self._store.write(lambda _: self._store.db.run_many("set_channel_event", rows))
 
