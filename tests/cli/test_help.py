@@ -17,7 +17,7 @@ from tests.cli.bough_process import Shell
 
 WITHOUT_JSON = {
     "bough browse", "bough chat", "bough export", "bough completion",
-    "bough mcp agent", "bough mcp history", "bough serve", "bough page", "bough mcp serve",
+    "bough acp", "bough mcp agent", "bough mcp history", "bough serve", "bough page", "bough mcp serve",
     "bough config set", "bough config edit", "bough tokens revoke",
 }  # fmt: skip
 """They print no data, or data of another sort."""

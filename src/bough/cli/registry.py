@@ -51,6 +51,7 @@ COMMANDS = {
     "bot": ("bot", "Answer people on Telegram, Discord and the like."),
     "tokens": ("tokens", "Make, list and revoke tokens for the server."),
     "mcp": ("mcp", "Serve history, or an agent, to other programs over MCP."),
+    "acp": ("acp", "Serve an editor over the Agent Client Protocol."),
     "templates": ("templates", "List the templates of questions, or print one."),
     "models": ("models", "List the models that can be asked, with window and price."),
     "keys": ("keys", "Store the API keys of providers."),
