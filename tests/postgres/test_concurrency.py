@@ -15,6 +15,8 @@ import bough
 from bough import aio, assistant, user
 from bough.storage import leases
 
+from .cluster import is_cluster
+
 SESSIONS = 64
 
 
@@ -147,6 +149,8 @@ def test_the_lease_of_another_machine_is_held_until_it_expires(postgres: str, na
 
 
 def test_a_transaction_in_a_deadlock_is_retried(postgres: str, namespace: str) -> None:
+    if is_cluster(postgres):
+        pytest.skip("not tested: the workers wait, and which of two sessions they give up cannot be arranged from here")
     url = f"{postgres}?namespace={namespace}&application_name={namespace}"
     with bough.connect(url) as store, psycopg.connect(postgres) as other:
         session = store.session("cli:a")

@@ -237,3 +237,26 @@ def test_a_statement_timeout_is_not_reported_as_a_busy_server(postgres: str, nam
                 impatient.session("cli:a")
         other.rollback()
         assert store.sessions() == []
+
+
+def test_nothing_is_kept_of_a_transaction_that_the_server_ended_because_it_was_idle(
+    postgres: str, namespace: str
+) -> None:
+    """The client finds the connection closed and the reason lost, so it is an error like any lost connection."""
+    limited = f"{postgres}?options=-c%20idle_in_transaction_session_timeout%3D100ms"
+    with bough.connect(limited, namespace=namespace, patience=1) as store:
+        store.session("cli:a")
+
+        def dawdle(_: int) -> None:
+            store.db.run("set_sketch", 1, "half a reply")
+            store.db.rows("search_state")
+            time.sleep(0.3)
+            store.db.rows("search_state")
+
+        with pytest.raises(bough.StorageError, match="cannot be reached"):
+            store.write(dawdle)
+        store.session("cli:a").save_turn([user("a"), assistant("b")])
+        assert store.verify() == []
+        with psycopg.connect(postgres) as admin:
+            kept = admin.execute("SELECT FROM bough.sketches WHERE namespace = %s", [namespace]).fetchall()
+        assert kept == []

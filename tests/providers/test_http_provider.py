@@ -18,7 +18,7 @@ import pytest
 from bough import Usage, formats, providers, user
 from bough.errors import ProviderError
 from bough.model import ToolCall
-from bough.providers import bounded, connection
+from bough.providers import bounded, connection, deadline
 from bough.providers.http_provider import HttpAnswer
 from bough.providers.types import Piece, Provider, Tool
 
@@ -446,6 +446,32 @@ def test_a_compressed_error_body_is_not_unpacked_beyond_the_limit() -> None:
         with pytest.raises(ProviderError):
             provider(server).ask(asked())
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 150_000  # kilobytes
+
+
+@pytest.mark.parametrize("reused", [False, True], ids=["new-connection", "reused-connection"])
+def test_headers_that_drip_are_given_up(monkeypatch: pytest.MonkeyPatch, reused: bool) -> None:
+    monkeypatch.setattr(deadline, "LONGEST_HEADERS", 0.1)
+    dripping = endless(b"HTTP/1.1 200 OK\r\nX-Slow: ", b"x", pause=0.01)
+    with serving(*([answer_and_stay(dripping)] if reused else [dripping])) as server:
+        asking = provider(server, timeout=0.2)
+        if reused:
+            list(asking.ask(asked()))
+        with pytest.raises(ProviderError, match=r"did not begin to answer within 0\.3 seconds") as caught:
+            asking.ask(asked())
+    assert (caught.value.kind, len(server.heard)) == ("down", 1)
+
+
+def answer_and_stay(then: Any) -> Any:
+    """Answers on a connection that is used again, and then acts on the second request."""
+
+    def act(connection: socket) -> None:
+        body = json.dumps({"choices": [{"message": {"role": "assistant", "content": "hi"}}]}).encode()
+        start = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        connection.sendall(start.encode() + body)
+        connection.recv(65536)
+        then(connection)
+
+    return act
 
 
 def test_a_stream_of_nothing_but_signs_of_life_ends(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -267,6 +267,6 @@ def test_a_killed_command_leaves_a_sound_store_and_is_completed_by_the_next_run(
 
 @pytest.mark.soak
 def test_every_command_killed_after_any_of_its_operations_leaves_a_sound_store(bench: Bench) -> None:
-    kills = {command.name: kill_often(bench, command, 130, random.Random(SEED)) for command in COMMANDS}
+    kills = {command.name: kill_often(bench, command, 220, random.Random(SEED)) for command in COMMANDS}
     print(kills)
     assert sum(kills.values()) >= 2000

@@ -55,7 +55,10 @@ class HttpConnection:
     def __init__(self, name: str, base_url: str, headers: Mapping[str, str], silence: float = READ_TIMEOUT) -> None:
         import httpx2
 
+        from bough.providers.deadline import limited
+
         self.name = name
+        self._silence = silence
         # Only the token is secret, not the prefix. A shorter value is no key, and masking it would garble errors.
         self._secrets = [value.removeprefix("Bearer ") for value in headers.values() if len(value) >= 8]
         with self._translate_errors():
@@ -71,6 +74,7 @@ class HttpConnection:
                 verify=not self._is_local or url.scheme == "https",  # loading certificates is slow
                 follow_redirects=False,  # the key must not be sent to another address
             )
+            self._deadline = limited(self._client)
         self.close = finalize(self, self._client.close)
         """Close all connections. Also called at garbage collection and at the end of the program."""
 
@@ -98,7 +102,7 @@ class HttpConnection:
         with self._translate_errors():
             url = self._url.copy_with(path=f"{self._url.path.rstrip('/')}/{path}")
             request = self._client.build_request("POST", url, content=content, headers=headers)
-            response = self._client.send(request, stream=True)
+            response = self._begin(request)
             if response.is_success:
                 bound(self.name, response)
                 return response
@@ -109,6 +113,13 @@ class HttpConnection:
         error = errors.from_response(self.name, response.status_code, response.headers, error_body)
         raise errors.hide(error, self._secrets)
 
+    def _begin(self, request: httpx2.Request) -> httpx2.Response:
+        """Send a request; return the response when its headers are complete."""
+        from bough.providers import deadline
+
+        with self._deadline.of(self.name, self._silence + deadline.LONGEST_HEADERS):
+            return self._client.send(request, stream=True)
+
     def get(self, path: str, query: Mapping[str, str]) -> Json:
         """The JSON at a path; asked once. Raises `ProviderError`."""
         from bough.providers.bounded import LONGEST_ERROR, bound, read_error, read_whole
@@ -116,7 +127,7 @@ class HttpConnection:
         with self._translate_errors():
             url = self._url.copy_with(path=f"{self._url.path.rstrip('/')}/{path}")
             request = self._client.build_request("GET", url, params=query or None)
-            response = self._client.send(request, stream=True)
+            response = self._begin(request)
             try:
                 if not response.is_success:
                     body = read_error(self.name, response)

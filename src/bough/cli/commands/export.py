@@ -277,9 +277,11 @@ def write_draft(target: str, write: Callable[[str], None]) -> None:
     """Write to a draft beside a file, which appears when it is complete."""
     # A name that nobody can have prepared: not as a link to another file, and not as a file that would be lost.
     draft = f"{target}.{os.urandom(4).hex()}.part"
+    former = os.umask(0o077)  # conversations are for their owner, also in files that SQLite or DuckDB make
     try:
         write(draft)
         os.replace(draft, target)
     finally:
+        os.umask(former)
         with suppress(FileNotFoundError):  # it exists only after a failure
             os.unlink(draft)
