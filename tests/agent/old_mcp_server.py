@@ -21,6 +21,8 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
             return {"tools": TOOLS}
         case "tools/call":
             name = params["arguments"]["name"]
+            while name == "a line that does not end":
+                sys.stdout.write("x" * 65536)
             TOOLS.append({"name": name, "inputSchema": {"type": "object"}})
             send({"method": "notifications/tools/list_changed"})
             return {"content": [{"type": "text", "text": f"planted {name}"}]}

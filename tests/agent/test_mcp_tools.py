@@ -16,7 +16,7 @@ import pytest
 
 from bough import Media, Session, Text, ToolResult, tool_call
 from bough.agent import Agent, Limits, Stop, run
-from bough.agent.mcp import Server, Servers, results
+from bough.agent.mcp import Server, Servers, line_limit, results
 from bough.errors import ToolError
 from bough.model.values import replace
 from tests.agent.fake_provider import FakeProvider, FakeReply
@@ -24,6 +24,7 @@ from tests.ports import answers, free_port
 
 SCRIPT = str(Path(__file__).with_name("mcp_server.py"))
 COMMAND = (sys.executable, SCRIPT)
+OLD = (sys.executable, str(Path(__file__).with_name("old_mcp_server.py")))
 
 
 @pytest.fixture(scope="module")
@@ -245,7 +246,7 @@ def test_a_server_without_a_command_or_a_url_is_refused() -> None:
 
 
 def test_a_server_of_the_older_protocol_can_be_used(session: Session) -> None:
-    with Servers([Server("old", (sys.executable, str(Path(__file__).with_name("old_mcp_server.py"))))]) as servers:
+    with Servers([Server("old", OLD)]) as servers:
         assert names(servers) == ["old__plant"]
         assert ask(session, servers, "old__plant", {"name": "birch"}).text == "planted birch"
         assert names(servers) == ["old__plant", "old__birch"]
@@ -297,3 +298,11 @@ def test_a_huge_result_is_dropped_with_an_error(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(results, "LARGEST", 1000)
     with pytest.raises(ToolError, match="and 1,000 is the most; it was dropped"):
         results.decode_result(CallToolResult(content=[TextContent(type="text", text="x" * 1000)]))
+
+
+def test_a_server_that_sends_an_endless_line_is_ended(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(line_limit, "LONGEST_LINE", 5_000_000)
+    with Servers([Server("old", OLD)]) as servers:
+        result = ask(session, servers, "old__plant", {"name": "a line that does not end"})
+        assert result.error
+        assert "sent a line of more than 5,000,000 bytes; it was ended" in result.text

@@ -18,7 +18,7 @@ LONGEST_HEADERS = 60.0
 """Seconds that the headers of a response may take, beyond the silence before them."""
 
 
-class Deadline(threading.local):
+class ReadDeadline(threading.local):
     """Until when the request of this thread may be waited for."""
 
     name = ""
@@ -51,7 +51,7 @@ class Deadline(threading.local):
 class LimitedStream(httpcore2.NetworkStream):
     """A connection whose reads end at the deadline."""
 
-    def __init__(self, stream: httpcore2.NetworkStream, deadline: Deadline) -> None:
+    def __init__(self, stream: httpcore2.NetworkStream, deadline: ReadDeadline) -> None:
         self._stream = stream
         self._deadline = deadline
 
@@ -76,7 +76,7 @@ class LimitedStream(httpcore2.NetworkStream):
 class LimitedNetwork(httpcore2.NetworkBackend):
     """The network of an HTTP client, with deadlines."""
 
-    def __init__(self, network: httpcore2.NetworkBackend, deadline: Deadline) -> None:
+    def __init__(self, network: httpcore2.NetworkBackend, deadline: ReadDeadline) -> None:
         self._network = network
         self._deadline = deadline
 
@@ -100,12 +100,12 @@ class LimitedNetwork(httpcore2.NetworkBackend):
         self._network.sleep(seconds)
 
 
-def limited(client: httpx2.Client) -> Deadline:
+def limited(client: httpx2.Client) -> ReadDeadline:
     """Gives a client, also through its proxies, deadlines; returns the one of each thread.
 
     The pool of connections takes its network as an argument that the client does not pass on.
     """
-    deadline = Deadline()
+    deadline = ReadDeadline()
     for transport in (client._transport, *client._mounts.values()):
         if isinstance(transport, httpx2.HTTPTransport):
             transport._pool._network_backend = LimitedNetwork(transport._pool._network_backend, deadline)

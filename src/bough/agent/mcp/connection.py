@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from bough.model.values import value
 if TYPE_CHECKING:
     from mcp import Client
     from mcp.client import Transport
-    from mcp.types import Tool
+    from mcp.types import CallToolResult, Tool
 
 CONNECTING = 30.0
 """Seconds that a server may take to start."""
@@ -72,6 +72,8 @@ class ServerConnection:
         self._client: Client | None = None
         self._stderr: StderrTail | None = None
         self._lost = asyncio.Event()
+        self._excess = ""
+        """Why the connection was ended from here."""
         self._life: asyncio.Task[None] | None = None
         self._again_at = 0.0
         self._reconnecting = asyncio.Lock()
@@ -80,6 +82,7 @@ class ServerConnection:
         """Connect, until `closing` is set or the server ends. Raises `ToolError`."""
         ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._lost.clear()
+        self._excess = ""
         self._life = asyncio.create_task(self._live(ready, closing))
         await asyncio.shield(ready)
 
@@ -140,13 +143,30 @@ class ServerConnection:
             raise ToolError(self._describe(AWAY, None))
         try:
             untyped_meta: Any = meta
-            return decode_result(await self._client.call_tool(name, arguments, meta=untyped_meta))
+            return decode_result(await self._unless_lost(self._client.call_tool(name, arguments, meta=untyped_meta)))
         except Exception as error:
-            if not is_connection_closed(error):
+            if not (self._excess or is_connection_closed(error)):
                 raise ToolError(self._describe("failed", error)) from None
             self._lost.set()
             await self.wait_closed()
-            raise ToolError(self._describe(ENDED if self.server.command else AWAY, None)) from None
+            what = self._excess or (ENDED if self.server.command else AWAY)
+            raise ToolError(self._describe(what, None)) from None
+
+    async def _unless_lost(self, call: Coroutine[Any, Any, CallToolResult]) -> CallToolResult:
+        """The result of a call. Raises `ConnectionError` when the connection is ended from here meanwhile."""
+        calling, lost = asyncio.create_task(call), asyncio.create_task(self._lost.wait())
+        try:
+            await asyncio.wait([calling, lost], return_when=asyncio.FIRST_COMPLETED)
+            if not calling.done() and self._excess:
+                raise ConnectionAbortedError(self._excess)
+            return await calling
+        finally:
+            calling.cancel()
+            lost.cancel()
+
+    def _end(self, reason: str) -> None:
+        self._excess = f"{reason}; it was ended, and the next call starts it again"
+        self._lost.set()
 
     async def _connect(self, stack: AsyncExitStack) -> None:
         from mcp import Client
@@ -174,10 +194,15 @@ class ServerConnection:
             return streamable_http_client(server.url, http_client=http)
         from mcp import StdioServerParameters, stdio_client
 
+        from bough.agent.mcp.line_limit import ENCODING, on_excess
+
+        on_excess.set(self._end)  # of the task of this connection, and those that it starts
         program, *words = server.command
         self._stderr = StderrTail()
         stack.callback(self._stderr.close_write_end)
-        parameters = StdioServerParameters(command=program, args=words, env=dict(server.env), cwd=server.cwd)
+        parameters = StdioServerParameters(
+            command=program, args=words, env=dict(server.env), cwd=server.cwd, encoding=ENCODING
+        )
         return stdio_client(parameters, errlog=self._stderr.file)
 
     async def _on_message(self, message: object) -> None:
