@@ -200,6 +200,7 @@ class AsyncStore(_Facade):
     index = hop(Store.index)
     index_status = hop(Store.index_status)
     trash = hop(Store.trash)
+    find_deleted = hop(Store.find_deleted)
     restore = hop(Store.restore)
     purge = hop(Store.purge)
     migrate = hop(Store.migrate)

@@ -15,7 +15,7 @@ from bough import codec
 from bough.codec import column, decode, json_list
 from bough.db import Database, Row, StrPath
 from bough.db.rows import ExternalRow
-from bough.errors import Busy, Corrupt, Invalid, NotFound, Refused
+from bough.errors import Ambiguous, Busy, Corrupt, Invalid, NotFound, Refused
 from bough.model import (
     Change,
     Document,
@@ -816,6 +816,14 @@ class Store:
     def trash(self) -> list[TrashEntry]:
         """What was deleted and can be restored, the newest first."""
         return trash.entries(self.db)
+
+    def find_deleted(self, name: str) -> TrashEntry | None:
+        """The newest entry of the trash with a session of this key, or with a message of this id; None without one."""
+        entries = self.trash()
+        id = next((entry.id for entry in entries if name in entry.sessions), None)
+        with suppress(NotFound, Ambiguous):
+            id = id or lookup.deleted(self.db, name)
+        return next((entry for entry in entries if entry.id == id), None)
 
     def restore(self, name: str) -> list[str]:
         """Brings back a trash entry, by its id or by a message or session in it, under the same ids.

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import bough
-from bough import Invalid, NotFound, Store, assistant
+from bough import Invalid, NotFound, Store, assistant, user
 from tests.contract.test_changes import since
 from tests.contract.test_messages import chain
 from tests.contract.test_sessions import talk, texts
@@ -107,6 +107,21 @@ def test_a_pin_reaches_what_leads_to_it(store: Store) -> None:
     store.pin(middle)
     assert store.unreachable() == [end]
     assert [finding.subject for finding in store.verify(unreachable=True)] == [end]
+
+
+def test_what_was_deleted_is_found_in_the_trash_by_message_and_by_session(store: Store) -> None:
+    session = store.session("cli:oak")
+    session.save_turn([user("How old?"), assistant("Old.")])
+    first, last = (node.id for node in session.path())
+    assert store.find_deleted(last) is None
+    store.delete_messages([last])
+    entry = store.find_deleted(last)
+    assert entry is not None
+    assert entry.messages == 1
+    assert store.find_deleted(first) is None
+    store.delete_session("cli:oak")
+    assert (found := store.find_deleted("cli:oak")) is not None
+    assert found.sessions == ("cli:oak",)
 
 
 def test_a_deleted_message_is_restored_with_its_pin(store: Store) -> None:

@@ -107,6 +107,21 @@ def test_a_subtree_goes_to_the_trash_and_comes_back_under_the_same_link(tab: Wat
     expect(page.locator("article").last).to_contain_text("Yes.")
 
 
+def test_an_old_link_to_what_is_in_the_trash_offers_to_restore_it(tab: Watched) -> None:
+    with bough.connect(str(tab.served.db)) as store:
+        session = store.session("cli:maple", title="The maple")
+        session.save_turn([user("How old?"), assistant("Ninety years.")])
+        asked = session.path()[1].id
+        store.delete_messages([asked])
+    with tab.served.client() as client:
+        assert client.get(f"/m/{asked}").status_code == 410
+    page = tab.goto(f"/m/{asked}")
+    tab.wrong.clear()  # the browser reports the status 410
+    expect(page.locator("main")).to_contain_text("In the trash since")
+    page.get_by_role("button", name="Restore it").click()
+    expect(page.locator("article").last).to_contain_text("Ninety years.")
+
+
 def test_another_process_writes_and_the_page_shows_it(tab: Watched) -> None:
     page = tab.goto("/c/cli:oak")
     code = (

@@ -22,7 +22,7 @@ from bough.server.page import actions
 from bough.server.page.compare import CompareScreen
 from bough.server.page.conversation import at_leaf, at_message, at_session
 from bough.server.page.document import MESSAGE_CSS, STATIC, ProblemScreen, document, version
-from bough.server.page.html import button
+from bough.server.page.html import button, moment
 from bough.server.page.importing import ImportScreen
 from bough.server.page.live import LiveScreen
 from bough.server.page.look import Look
@@ -85,10 +85,10 @@ def render(store: Store, load: Loader, asked: ScreenRequest, format: str, reques
     except (BoughError, HttpProblem) as error:
         problem, more = of_error(error), ""
         status = problem.status
-        if isinstance(error, NotFound) and (
-            entry := next((one for one in store.trash() if asked.path in one.sessions), None)
-        ):
-            status, more = 410, button("restore", "Restore it", id=entry.id)
+        if isinstance(error, NotFound) and asked.path and (entry := store.find_deleted(asked.path)) is not None:
+            status, more = 410, f"<p>In the trash since {moment(entry.deleted_at)}.</p>"
+            if asked.can_write:
+                more += button("restore", "Restore it", id=entry.id)
         found = ProblemScreen(status, problem.code, problem.detail, request.state.request_id, more)
     if kind == ".json":
         return Response(json.dumps(found.data()), status, headers, FORMATS[kind])
