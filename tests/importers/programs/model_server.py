@@ -139,7 +139,7 @@ def responses(script: Script, body: dict[str, Any]) -> list[dict[str, Any]]:
     if script.calls(body):
         item: dict[str, Any] = {
             "type": "function_call", "id": "fc_1", "call_id": "call_1", "name": script.tool,
-            "arguments": json.dumps(script.arguments), "status": "completed",
+            "arguments": json.dumps(script.arguments), "status": "completed", **namespace_of(script.tool, body),
         }  # fmt: skip
     else:
         part = {"type": "output_text", "text": ANSWER, "annotations": []}
@@ -166,6 +166,13 @@ def responses(script: Script, body: dict[str, Any]) -> list[dict[str, Any]]:
         {"type": "response.completed", "response": whole},
     ]
     return [{**event, "sequence_number": number} for number, event in enumerate(events)] + [{"whole": whole}]
+
+
+def namespace_of(tool: str, body: dict[str, Any]) -> dict[str, Any]:
+    """The namespace that a tool is offered in, as Codex offers those of MCP servers."""
+    spaces = (one for one in body.get("tools") or () if one.get("type") == "namespace")
+    name = next((one["name"] for one in spaces if any(inner.get("name") == tool for inner in one["tools"])), None)
+    return {} if name is None else {"namespace": name}
 
 
 def anthropic(script: Script, body: dict[str, Any]) -> list[dict[str, Any]]:
