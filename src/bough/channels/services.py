@@ -58,4 +58,17 @@ def discord(settings: ChannelSettings, token: str) -> ChatService:
     return Discord(token, settings.options.get("api_url"), settings.options.get("gateway_url"))
 
 
-MAKERS: dict[str, Callable[[ChannelSettings, str], ChatService]] = {"telegram": telegram, "discord": discord}
+def matrix(settings: ChannelSettings, token: str) -> ChatService:
+    from bough.channels.matrix import Matrix
+
+    base_url = settings.options.get("base_url")
+    if not base_url:
+        raise ConfigError("Matrix needs base_url, the address of the homeserver, in [channels.matrix].")
+    return Matrix(token, str(base_url))
+
+
+MAKERS: dict[str, Callable[[ChannelSettings, str], ChatService]] = {
+    "telegram": telegram,
+    "discord": discord,
+    "matrix": matrix,
+}

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def command(
     locator: Locator, channels: tuple[str, ...], pair: bool, members: bool, remove: str | None, as_json: bool
 ) -> None:
-    """Answer on chat services: telegram, discord. Without CHANNEL, on all that the configuration has.
+    """Answer on chat services: telegram, discord, matrix. Without CHANNEL, on all that the configuration has.
 
     Every message is a node of the tree: a reply to an older one is a branch, an edit a sibling. A question that was
     received is answered once, whatever happens to this process. Ctrl+C, or SIGTERM, stops it.
