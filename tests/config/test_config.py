@@ -98,7 +98,7 @@ WRONG = [
     ("[run]\nmodel = 3", r"run.model must be a string in quotes, not 3\."),
     ("[run]\ntools = [1]", r"run.tools must be a list of strings"),
     ("[mcp.files]\ncommand = 'server'", r":2: mcp.files.command must be a list of strings"),
-    ("[providers.mine]\ntype = 'opneai'", r"type must be one of openai, openai.responses, anthropic, not 'opneai'"),
+    ("[providers.mine]\ntype = 'opneai'", r"type must be one of openai, openai.responses, anthropic, .* not 'opneai'"),
     ("[providers.mine]\napi_key = 3", r"api_key must be a string in quotes, not the present value"),
     ("[run\n", r"line 1"),
 ]

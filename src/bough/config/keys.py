@@ -75,7 +75,8 @@ KEYS = (
     ConfigKey("templates.*.schema", "text", "As `--schema`."),
     ConfigKey("templates.*.options", "table", "As `run.options`."),
     ConfigKey("templates.*.defaults", "table", "Values of variables that no `-p` gives."),
-    ConfigKey("providers.*.type", "text", "Its API.", choices=("openai", "openai.responses", "anthropic")),
+    ConfigKey("providers.*.type", "text", "Its API.",
+        choices=("openai", "openai.responses", "anthropic", "gemini.interactions", "cohere", "ollama")),
     ConfigKey("providers.*.dialect", "text", "The dialect of its server, of those in docs/formats.md. "
         "Default: by the address."),
     ConfigKey("providers.*.base_url", "text", "Its address, including the version: `https://host/v1`."),

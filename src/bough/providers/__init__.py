@@ -33,6 +33,10 @@ _FAMILIES = {
 """Prefixes of model names, and the providers of these models."""
 
 
+TYPES = ("openai", "openai.responses", "anthropic", "gemini.interactions", "cohere", "ollama")
+"""The APIs that a provider of the configuration may have."""
+
+
 def find(spec: str, settings: Settings = NONE, environ: Mapping[str, str] = os.environ) -> Provider:
     """The provider for `openai:MODEL`, `anthropic:MODEL`, `local`, `local:PATH`, `scripted:FILE` or `NAME:MODEL`.
 
@@ -124,7 +128,7 @@ def _connection(
 
 
 def _api(name: str, known: Service, table: Mapping[str, Any]) -> Api:
-    from bough.providers import anthropic, openai
+    from bough.providers import anthropic, cohere, interactions, ollama, openai
     from bough.providers.catalog import ANTHROPIC
 
     match known.type:
@@ -134,7 +138,13 @@ def _api(name: str, known: Service, table: Mapping[str, Any]) -> Api:
             return openai.ResponsesApi()
         case "anthropic":
             return anthropic.MessagesApi(caches=known.base_url == ANTHROPIC)
-    raise ProviderError(f"{name} has the type {known.type!r}; there are openai, openai.responses and anthropic.")
+        case "ollama":
+            return ollama.OllamaApi()
+        case "cohere":
+            return cohere.CohereApi()
+        case "gemini.interactions":
+            return interactions.InteractionsApi()
+    raise ProviderError(f"{name} has the type {known.type!r}; there are {', '.join(TYPES)}.")
 
 
 def dialect_of(name: str, known: Service, table: Mapping[str, Any]) -> ServerDialect | None:

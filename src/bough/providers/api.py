@@ -52,6 +52,14 @@ def dicts(items: Json) -> Iterator[dict[str, Json]]:
         yield from (item for item in items if isinstance(item, dict))
 
 
+def function_tools(request: Request) -> list[dict[str, Json]]:
+    """The tools of a request as Chat Completions names them, and others after it."""
+    return [
+        {"type": "function", "function": {"name": t.name, "description": t.description, "parameters": t.parameters}}
+        for t in request.tools
+    ]
+
+
 def piece(kind: str, text: Json, place: Json = None, call_id: Json = None) -> Iterator[Piece]:
     """One piece, or none if the text is empty or missing."""
     if isinstance(text, str) and text:

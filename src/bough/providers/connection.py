@@ -164,6 +164,20 @@ class HttpConnection:
                 if event.data.strip():
                     yield self._read(event.data)
 
+    def lines(self, response: httpx2.Response) -> Iterator[dict[str, Json]]:
+        """The objects of a stream with one per line. Raises `ProviderError`."""
+        from bough.providers.bounded import check_size
+
+        size, rest = 0, b""
+        with self._translate_errors():
+            for piece in response.iter_bytes():
+                size += len(piece)
+                check_size(self.name, size)
+                *whole, rest = (rest + piece).split(b"\n")
+                yield from (self._read(line.decode("utf-8", "replace")) for line in whole if line.strip())
+            if rest.strip():
+                yield self._read(rest.decode("utf-8", "replace"))
+
     def whole(self, response: httpx2.Response) -> dict[str, Json]:
         """The body of a response that is not a stream. Raises `ProviderError`."""
         from bough.providers.bounded import read_whole

@@ -184,11 +184,13 @@ class HttpAnswer:
             raise error
 
     def _read(self) -> Iterator[Step]:
-        if "json" in self._response.headers.get("content-type", ""):
+        content_type = self._response.headers.get("content-type", "")
+        if "json" in content_type and "ndjson" not in content_type:
             yield None, self._read_unstreamed()
             return
         ended = False
-        for event in self._connection.events(self._response):
+        read = self._connection.lines if "ndjson" in content_type else self._connection.events
+        for event in read(self._response):
             if event is None:
                 return
             pieces = self._take(event)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from bough.formats.servers import ServerDialect
 from bough.model import Json
-from bough.providers.api import Request, dicts, piece
+from bough.providers.api import Request, dicts, function_tools, piece
 from bough.providers.types import Piece
 
 _ENDS = {"response.completed", "response.incomplete"}
@@ -37,14 +37,10 @@ class ChatApi(_OpenAIApi):
 
     def body(self, request: Request) -> dict[str, Json]:
         system = [{"role": "system", "content": request.instructions}] if request.instructions else []
-        tools = [
-            {"type": "function", "function": {"name": t.name, "description": t.description, "parameters": t.parameters}}
-            for t in request.tools
-        ]
         return {
             "model": request.model,
             "messages": [*system, *request.messages],
-            "tools": tools or None,
+            "tools": function_tools(request) or None,
             self._limit: request.max_tokens,
             "stream": True,
             "stream_options": {"include_usage": True} if self._counts else None,

@@ -9,12 +9,16 @@ from bough.model import Json
 
 
 def effort(format: str, level: Json) -> dict[str, Json]:
-    """How much a model reasons: `low`, `medium`, `high`."""
+    """How much a model reasons: `low`, `medium`, `high`. Raises `ProviderError` for a format without it."""
     match format:
         case "openai.responses":
             return {"reasoning": {"effort": level}}
         case "anthropic":
             return {"output_config": {"effort": level}}
+        case "ollama":
+            return {"think": level}
+        case "cohere" | "gemini.interactions":
+            raise ProviderError(f"An effort is not known for the format {format!r}; use options.", kind="refused")
     return {"reasoning_effort": level}
 
 
@@ -28,6 +32,12 @@ def structured_output(format: str, schema: dict[str, Json]) -> dict[str, Json]:
             return {"text": {"format": {"type": "json_schema", **named}}}
         case "anthropic":
             return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
+        case "ollama":
+            return {"format": schema}
+        case "cohere":
+            return {"response_format": {"type": "json_object", "schema": schema}}
+        case "gemini.interactions":
+            return {"response_format": {"type": "text", "mime_type": "application/json", "schema": schema}}
         case "bough.jsonl":  # of a script, which answers what it contains
             return {}
     raise ProviderError(f"Answers of a schema are not known for the format {format!r}.", kind="refused")
