@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
 
-.PHONY: run test lint fix docs pictures bench soak suites programs clean
+.PHONY: run test lint fix docs site wheel release pictures bench soak suites programs clean
 
 # A conversation with a real model, kept in .venv: no key, and nothing of the user's is touched.
 run: export BOUGH_DB = $(CURDIR)/$(VENV)/first.db
@@ -31,7 +31,19 @@ fix: $(READY)
 
 docs: $(READY)
 	$(BIN)/python -m bough.db.postgres.namespaces
+	$(BIN)/python -m scripts.share
 	$(BIN)/cog -r $(DOCS)
+
+# The manual as a site, in `site`; a broken link is an error.
+site: $(READY)
+	$(BIN)/mkdocs build --strict
+
+wheel: $(READY)
+	$(BIN)/python -m scripts.release build check
+
+# The release checklist; it publishes nothing.
+release: $(READY)
+	$(BIN)/python -m scripts.release
 
 # The screens of docs/terminal.md.
 pictures: $(READY)
@@ -55,7 +67,7 @@ programs: $(READY)
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-DOCS := ARCHITECTURE.md docs/schema.md docs/model.md docs/configuration.md docs/cli.md docs/providers.md docs/formats.md
+DOCS := ARCHITECTURE.md docs/schema.md docs/model.md docs/configuration.md docs/cli.md docs/providers.md docs/formats.md docs/reference/library.md docs/reference/aio.md docs/reference/agent.md docs/reference/errors.md docs/reference/routes.md
 
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
