@@ -28,6 +28,8 @@ SMOKE = {
     "local": "bough local --help",
     "mcp": "import mcp, bough.agent",
     "postgres": "import psycopg, bough.db.postgres.driver",
+    "telegram": "bough bot --help",
+    "discord": "bough bot --help; python -c 'import discord'",
     "parquet": "import duckdb, bough",
     "server": "bough serve --help; python -c 'import bough.server.app'",
     "all": "bough --version",

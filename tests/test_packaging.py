@@ -39,8 +39,8 @@ def test_the_release_knows_the_version_and_every_extra() -> None:
 
 
 def test_the_page_about_installing_lists_every_extra() -> None:
-    rows = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/install.md").read_text("utf-8"), re.MULTILINE)
-    assert set(rows) == EXTRAS - FOR_DEVELOPERS
+    rows = re.findall(r"^\| (`.*?) \|", (ROOT / "docs/install.md").read_text("utf-8"), re.MULTILINE)
+    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == EXTRAS - FOR_DEVELOPERS
 
 
 def test_the_container_uses_extras_options_and_variables_that_exist() -> None:
