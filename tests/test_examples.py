@@ -15,6 +15,7 @@ import pytest
 
 import bough
 from bough import Usage, assistant, user
+from tests.importers.samples.llm import older
 from tests.providers.servers import Server, serving, status
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -98,3 +99,30 @@ def test_the_report_adds_up_costs_by_day_and_model_and_names_the_dearest_convers
         rows = [line.split() for line in run(server, tmp_path, "cost_report.py", "a.db").splitlines()]
     assert [row[1:] for row in rows[:2]] == [["large", "10", "2", "$2.0000"], ["small", "6", "2", "$0.5000"]]
     assert rows[2:] == [["Dear", "15", "3", "$2.5000"], ["cli:cheap", "1", "1", "unknown"]]
+
+
+def program(directory: Path, name: str, *words: str) -> str:
+    environment = {**os.environ, "HOME": str(directory), "BOUGH_DB": str(directory / "agents.db")}
+    return subprocess.run([sys.executable, EXAMPLES / name, *words], cwd=directory, env=environment, text=True,
+                          capture_output=True, check=True, timeout=60).stdout  # fmt: skip
+
+
+def test_the_history_of_llm_is_brought_once(tmp_path: Path) -> None:
+    logs = str(older(tmp_path))
+    first = program(tmp_path, "migrate_from_llm.py", logs, "a.db")
+    assert "messages" in first
+    assert program(tmp_path, "migrate_from_llm.py", logs, "a.db") == first
+
+
+def test_the_report_by_duckdb_counts_replies_and_turns(tmp_path: Path) -> None:
+    with bough.connect(tmp_path / "a.db") as store:
+        store.session("cli:a").save_turn([user("q"), assistant("a longer answer")], model="small", usage=Usage(5, 2))
+    lines = [line.strip() for line in program(tmp_path, "analytics.py", "a.db").splitlines()]
+    assert lines[:4] == ["Replies by model", "small 1 2 unknown", "Turns by how they ended", "complete 1"]
+    assert lines[5] == "cli:a assistant 15"
+
+
+def test_the_mcp_client_gets_the_answer_of_an_agent(tmp_path: Path) -> None:
+    (tmp_path / "script").write_text("210 years.\n")
+    (tmp_path / "config.toml").write_text('[agents.gardener]\nmodel = "scripted:script"\n')
+    assert program(tmp_path, "mcp_client.py", "gardener", "How", "old?") == "gardener says: 210 years.\n"
