@@ -11,7 +11,7 @@ from email.parser import BytesParser
 from email.policy import HTTP
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 from urllib.request import Request, urlopen
 
 TOKEN = "42:TEST"
@@ -221,7 +221,9 @@ class FakeTelegram:
 
     def do_senddocument(self, fields: dict[str, Any]) -> Any:
         content = fields["document"]
-        return self._send(fields, document={"file_id": self._keep(content), "file_unique_id": "u"}, content=content)
+        if isinstance(content, str):  # the name of the part that has it
+            content = fields[content.removeprefix("attach://")]
+        return self._send(fields, document={"file_id": self._keep(content), "file_unique_id": "u"})
 
     def do_editmessagetext(self, fields: dict[str, Any]) -> Any:
         message = self.messages.get((int(fields["chat_id"]), int(fields["message_id"])))
@@ -233,6 +235,7 @@ class FakeTelegram:
         if text == message["text"] and markup == message.get("reply_markup"):
             raise ApiError(400, "Bad Request: message is not modified: specified new message content is the same")
         with self._changed:
+            message.pop("reply_markup", None)  # an edit without buttons takes them away
             message |= {"text": text, "edit_date": int(time.time())} | ({"reply_markup": markup} if markup else {})
         return message
 
@@ -348,11 +351,11 @@ def handler_of(telegram: FakeTelegram) -> type[BaseHTTPRequestHandler]:
         def _handle(self) -> None:
             where = urlsplit(self.path)
             fields = {**dict(parse_qsl(where.query)), **dict(self._fields())}
-            if where.path.startswith(f"/file/bot{TOKEN}/"):
+            if unquote(where.path).startswith(f"/file/bot{TOKEN}/"):
                 content = telegram.file(where.path.rpartition("/")[2])
                 self._reply(404 if content is None else 200, content or b"", "application/octet-stream")
                 return
-            _, _, method = where.path.partition(f"/bot{TOKEN}/")
+            _, _, method = unquote(where.path).partition(f"/bot{TOKEN}/")
             if not method:
                 self._json(401, {"ok": False, "error_code": 401, "description": "Unauthorized"})
                 return

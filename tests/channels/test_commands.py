@@ -153,6 +153,7 @@ def test_export_sends_the_conversation_as_a_file(talk: Talk) -> None:
         ask(talk, "one")
         talk.telegram.say("/export")
         talk.answered(3)
+    assert len(talk.telegram.called("sendDocument")) == 1
     document = talk.telegram.sent()[-1]["document"]
     assert b"echo of one" in (talk.telegram.file(document["file_id"]) or b"")
 

@@ -36,6 +36,11 @@ class Leadership:
 
         return self._store.write(work)
 
+    def is_taken(self) -> bool:
+        """Whether a process runs the channel now."""
+        row = self._store.db.row("channel_lease", self._channel)
+        return row is not None and row[1] > self._store.clock() and not is_dead(row[0])
+
     def give_up(self) -> None:
         """End the lease, so that another process need not wait for its end."""
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import click
 
@@ -20,6 +20,9 @@ from bough.cli.output.console import print_json, styled
 from bough.cli.output.text import one_line, pluralize
 from bough.errors import BoughError
 from bough.model.values import value
+
+if TYPE_CHECKING:
+    from bough.channels.settings import ChannelSettings
 
 Verdict: TypeAlias = Literal["ok", "hint", "bad"]
 SIGNS: dict[Verdict, tuple[str, str]] = {"ok": ("✓", "green"), "hint": ("•", "yellow"), "bad": ("✗", "red")}
@@ -50,7 +53,7 @@ class Check:
 @click.pass_obj
 def command(locator: Locator, as_json: bool) -> int:
     """Check the store, the disk, the configuration, keys and models. Changes nothing, and shows no key."""
-    functions = (versions, store, settings, keys, model, extras)
+    functions = (versions, store, settings, keys, model, channels, extras)
     checks = [check for function in functions for check in run(function, locator)]
     unique = {(one.verdict, one.detail): one for one in reversed(checks)}  # one cause may fail several checks
     found = list(reversed(unique.values()))
@@ -187,6 +190,38 @@ def model(locator: Locator) -> Iterator[Check]:
         yield Check("model", "hint", f"{spec}: {error}")
     else:
         yield Check("model", "ok", spec)
+
+
+def channels(locator: Locator) -> Iterator[Check]:
+    """The channels of the configuration: whether they can run, do run, and have something left to answer."""
+    from bough.channels.services import token_of
+    from bough.channels.settings import ChannelSettings
+
+    config, found = locator.settings(), locator.find()
+    for name in config.names("channels"):
+        settings = ChannelSettings.of(config, name)
+        try:
+            token_of(settings)
+        except BoughError as error:
+            yield Check(name, "bad", str(error))
+            continue
+        if found.path is None or found.path.is_file():
+            yield from channel(locator, settings)
+
+
+def channel(locator: Locator, settings: ChannelSettings) -> Iterator[Check]:
+    from bough.channels.inbox import Inbox
+    from bough.channels.leadership import Leadership
+    from bough.channels.members import Members
+
+    name, allowed = settings.name, len(settings.allow)
+    with locator.store() as opened:
+        waiting, admitted = len(Inbox(opened, name).open()), len(Members(opened, name).admitted())
+        state = "running" if Leadership(opened, name).is_taken() else "not running"
+    if not allowed and not admitted:
+        yield Check(name, "hint", f"nobody may talk to it: set allow, or bough bot {name} --pair")
+    let_in = f"{allowed} on the list, {admitted} let in with codes"
+    yield Check(name, "ok", f"{state}; {pluralize(waiting, 'event')} are open, {let_in}")
 
 
 def extras(_: Locator) -> Iterator[Check]:
