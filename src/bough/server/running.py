@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from bough.errors import BoughError
+from bough.server.deltas import delta
 
 if TYPE_CHECKING:
     from bough.server.context import ServerContext
@@ -35,6 +36,10 @@ class Running:
     def add(self, store: ServedStore, generation: Generation, context: ServerContext) -> None:
         """Start to write a response."""
         self._all[store, generation.id] = generation
+        if (turn := generation.turn) is not None:
+            generation.on_piece = lambda piece: context.api.feeds.publish(
+                store, "turn.delta", delta(piece, turn.session.key, turn.id)
+            )
         task = asyncio.create_task(self._attend(store, generation, context))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -89,3 +89,13 @@ def test_a_stream_needs_a_token_that_may_read(api: Serving, store: bough.Store) 
     _, token = tokens.create(store, "writer", ["write"])
     with api.client(token) as client:
         assert client.get("/api/v1/events").status_code == 403
+
+
+def test_the_words_of_a_response_to_an_openai_client_come_too(http: httpx2.Client, api: Serving) -> None:
+    with following(http) as events, api.client() as client:
+        until(events, "ready")
+        assert client.post("/v1/responses", json={"model": "slow", "input": "go"}).status_code == 200
+        seen = until(events, "turn.done")
+    deltas = [event.data for event in seen if event.event == "turn.delta"]
+    assert "".join(piece["text"] for piece in deltas) == "a b c d e f g h i j"
+    assert {piece["turn"] for piece in deltas} == {seen[-1].data["turn"]}

@@ -17,6 +17,7 @@ from bough.errors import BoughError
 from bough.model.values import asdict, value
 from bough.providers.types import Piece
 from bough.server.api.wire import node_json
+from bough.server.deltas import delta
 from bough.server.event_log import EventLog
 from bough.server.problems import of_error
 from bough.server.running import CANCEL
@@ -119,10 +120,9 @@ class TurnRun:
                 self._send("turn.started", {**about, "turn": event.turn, "model": model})
                 self._settle(self.accepted, None)
             case Piece():
-                delta = {**about, "kind": event.kind, "text": event.text, "place": event.place,
-                         "call_id": event.call_id}  # fmt: skip
-                self._send("turn.delta", delta)
-                self._publish("turn.delta", delta)
+                made = delta(event, self.question.session.key, self.turns.get(index), index)
+                self._send("turn.delta", made)
+                self._publish("turn.delta", made)
             case Replied():
                 for node in event.nodes:
                     self._send("message.added", {**about, "message": node_json(node)})

@@ -26,7 +26,7 @@ from bough.server.problems import HttpProblem
 from bough.server.telemetry import report
 
 if TYPE_CHECKING:
-    from bough.providers.types import Answer, Provider
+    from bough.providers.types import Answer, Piece, Provider
     from bough.server.openai.parameters import ResponseRequest
     from bough.turn import Turn
 
@@ -46,6 +46,8 @@ class Generation:
         self.request = request
         self.turn = turn
         self.log = EventLog()
+        self.on_piece: Callable[[Piece], object] = lambda _: None
+        """Called in the thread with each piece of a response that is stored."""
         self.usage = Usage()
         loop = asyncio.get_running_loop()
         self.accepted: asyncio.Future[None] = loop.create_future()
@@ -135,17 +137,21 @@ class Generation:
             return
         for piece in answer:
             self._events.piece(piece)
-            if self._partial is not None:
-                self._partial.add(piece)
+            self._add(piece)
             if self._ending:
                 return
 
     def _keep(self, event: dict[str, Json]) -> None:
         from bough.providers.openai import ResponsesApi
 
+        for piece in ResponsesApi().pieces(event):
+            self._add(piece)
+
+    def _add(self, piece: Piece) -> None:
+        """Keep a piece, if the response is stored, and tell who follows the store."""
         if self._partial is not None:
-            for piece in ResponsesApi().pieces(event):
-                self._partial.add(piece)
+            self._partial.add(piece)
+            self.on_piece(piece)
 
     def _complete(self, answer: Answer) -> dict[str, Json]:
         """Store the reply, and send the last event."""
