@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from litellm.integrations.custom_logger import CustomLogger
@@ -28,6 +29,7 @@ class BoughLogger(CustomLogger):
     def __init__(self, where: StrPath | None = None, *, store: Store | None = None, **options: Any) -> None:
         super().__init__(**options)
         self.store, self._owned = open_store(where, store)
+        self._lock = Lock()  # callbacks of calls that follow each other may run at the same time
 
     def close(self) -> None:
         """Closes the store, unless it was given."""
@@ -60,7 +62,8 @@ class BoughLogger(CustomLogger):
                 call, reply=list(decoded.messages), usage=usage, model=decoded.provenance.model or call.model,
                 request_id=decoded.provenance.response_id,
             )  # fmt: skip
-        record(self.store.session(session_of(kwargs)), call)
+        with self._lock:
+            record(self.store.session(session_of(kwargs)), call)
 
 
 def session_of(kwargs: Any) -> str:
