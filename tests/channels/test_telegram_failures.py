@@ -14,7 +14,8 @@ import pytest
 
 from tests.channels.bot_process import BotProcess
 from tests.channels.conftest import Talk, until
-from tests.channels.fake_telegram import ApiError
+from tests.channels.echo_model import EchoModel
+from tests.channels.fake_telegram import ApiError, FakeTelegram
 
 SECRET = "X-Telegram-Bot-Api-Secret-Token"
 
@@ -200,16 +201,20 @@ def test_an_answer_without_text_says_so(talk: Talk) -> None:
     assert text == "(The answer has no text.)"
 
 
-def test_two_processes_on_one_store_share_a_token_and_one_takes_over(talk: Talk, tmp_path: Path) -> None:
-    first = BotProcess(tmp_path, talk.config, str(tmp_path / "s.db"))
-    second = BotProcess(tmp_path, talk.config, str(tmp_path / "s.db"))
+def test_two_processes_on_one_store_share_a_token_and_one_takes_over(
+    telegram: FakeTelegram, model: EchoModel, tmp_path: Path, anywhere: dict[str, Any], somewhere: Path | str
+) -> None:
+    talk = Talk(telegram, model, tmp_path, anywhere)
+    first = BotProcess(tmp_path, talk.config, str(somewhere))
+    second = BotProcess(tmp_path, talk.config, str(somewhere))
     with first.running():
         first.wait_ready(1)
         with second.running():
-            talk.telegram.say("one")
+            telegram.say("one")
             talk.answered(1)
             first.end(signal.SIGKILL)
-            talk.telegram.say("two")
+            telegram.say("two")
             assert talk.answered(2) == ["echo of one", "echo of two"]
             assert second.end(signal.SIGTERM) == 0
-    assert talk.telegram.conflicts == 0
+    assert telegram.conflicts == 0
+    talk.close()
