@@ -502,14 +502,17 @@ class Model:
         self._move(name, starts[-turns].parent)
 
     def starts(self, path: list[Place]) -> list[Place]:
-        """The first message of each turn; outside turns, each message of the user. The first message of all is one."""
+        """The first message of each turn; outside turns, each message of the user. The first message of all is one.
+
+        A turn that answers a question of another one goes with that.
+        """
         return [
             place
-            for place in path
+            for before, place in zip([None, *path], path, strict=False)
             if place.kind == "message"
             and (
-                place is path[0]
-                or place.turn == place.id
+                before is None
+                or (place.turn == place.id and not (is_question(before) and place.message.role != "user"))
                 or (place.turn is None and place.message.role == "user")
             )
         ]  # fmt: skip
@@ -899,6 +902,10 @@ class Model:
         for run in self.runs.values():
             if run.status == "running" and self.is_abandoned(run, now):
                 self._put_aside_run(run, now)
+
+
+def is_question(place: Place) -> bool:
+    return place.kind == "message" and place.message.role == "user"
 
 
 def reply_among(places: Sequence[Place]) -> Place:
