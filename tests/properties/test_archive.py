@@ -7,11 +7,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import bough
-from bough import Refused, Save, Store, Usage
+from bough import Refused, Save, Store, ToolCall, Usage, assistant, user
 from bough.exporters import jsonl
 from bough.importers import get
 from bough.model.imported import Archive
@@ -87,6 +87,7 @@ def act_at(store: Store, id: str, kind: str, given: str | None = None) -> None:
 
 
 @given(st.lists(actions, max_size=12))
+@example([("turn", "cli:a", [user("q"), assistant(ToolCall("c", "f", "Infinity", raw=float("inf")))], Usage())])
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 def test_an_exported_store_is_imported_as_an_equal_one(steps: list[tuple[Any, ...]]) -> None:
     with bough.connect(":memory:") as origin, bough.connect(":memory:") as copy, TemporaryDirectory() as directory:

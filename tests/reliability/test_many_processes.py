@@ -22,7 +22,6 @@ from bough.db.migrations import SCHEMA, VERSION
 from bough.db.sqlite.driver import SQLite
 from bough.locations import is_server_url
 from bough.storage import leases
-from bough.storage import turns as storage_turns
 
 from .checks import assert_sound, reopened, steps, turns_on
 from .processes import PATIENCE, multiprocess, run_alone, run_together
@@ -111,7 +110,7 @@ def test_writers_that_ignore_the_lease_are_detected(tmp_path: Path, monkeypatch:
     """The end of a turn checks once more that its session is where the turn left it."""
     path = tmp_path / "a.db"
     monkeypatch.setattr(leases, "is_leased", ignore)
-    monkeypatch.setattr(storage_turns, "check_owner", ignore)
+    monkeypatch.setattr(leases, "renew", ignore)
     with pytest.raises(AssertionError, match="moved on while turn"):
         run_together(hold_turns, [(path, "cli:one", f"w{n}", 6) for n in range(4)])
     monkeypatch.undo()

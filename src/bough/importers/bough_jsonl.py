@@ -9,7 +9,7 @@ from bough.errors import FormatError, ImporterError
 from bough.formats.archive import VERSION, decode_version, is_header
 from bough.formats.records import KINDS, decode_record
 from bough.importers.common.files import open_files
-from bough.importers.common.json_reader import Line, json_lines, parse_json_or_none, text_start
+from bough.importers.common.json_reader import WITH_CONSTANTS, Line, json_lines, parse_json_or_none, text_start
 from bough.importers.types import Importer
 from bough.model.imported import Archive, Record, Skipped
 
@@ -36,7 +36,7 @@ class BoughJSONL:
 
 def _records(path: Path, name: str) -> Iterator[Record | Skipped]:
     with open_files(path) as files, files.open(name) as stream:
-        for line in json_lines(stream, name):
+        for line in json_lines(stream, name, WITH_CONSTANTS):
             found = _record(line) if isinstance(line, Line) else line
             if found is not None:
                 yield found

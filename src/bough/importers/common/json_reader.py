@@ -41,7 +41,9 @@ class Line:
     """`file.jsonl:12`"""
 
 
-def json_lines(stream: IO[bytes], place: str) -> Iterator[Line | Skipped]:
+def json_lines(
+    stream: IO[bytes], place: str, decoder: json.JSONDecoder | None = None
+) -> Iterator[Line | Skipped]:  # fmt: skip
     """The lines of a stream of JSON lines. An invalid or truncated line is a `Skipped`."""
     stream = as_utf8(stream)
     number = 0
@@ -52,12 +54,12 @@ def json_lines(stream: IO[bytes], place: str) -> Iterator[Line | Skipped]:
             yield Skipped(here, f"The line is longer than {LONGEST_LINE // 2**20} MB.", decode_text(raw[:RAW_KEPT]))
             _skip_line(stream)
         elif raw.strip():
-            yield _line(raw, number, here)
+            yield _line(raw, number, here, decoder or DECODER)
 
 
-def _line(raw: bytes, number: int, here: str) -> Line | Skipped:
+def _line(raw: bytes, number: int, here: str, decoder: json.JSONDecoder) -> Line | Skipped:
     try:
-        return Line(number, parse_json(raw), here)
+        return Line(number, parse_json(raw, decoder), here)
     except ValueError as error:
         torn = "" if raw.endswith(b"\n") else "The file ends in the middle of a line: "
         return Skipped(here, f"{torn}{error}", decode_text(raw[:RAW_KEPT]))
@@ -165,10 +167,10 @@ class _Window:
         return None
 
 
-def parse_json(raw: bytes | str) -> Json:
+def parse_json(raw: bytes | str, decoder: json.JSONDecoder | None = None) -> Json:
     """A JSON value. Raises `ValueError` for invalid JSON, including NaN, deep nesting and huge numbers."""
     try:
-        return DECODER.decode(decode_text(raw) if isinstance(raw, bytes) else raw)
+        return (decoder or DECODER).decode(decode_text(raw) if isinstance(raw, bytes) else raw)
     except RecursionError:
         raise ValueError("it is nested too deeply.") from None
 
@@ -220,3 +222,5 @@ def _refuse(constant: str) -> NoReturn:
 
 
 DECODER = json.JSONDecoder(parse_constant=_refuse)
+WITH_CONSTANTS = json.JSONDecoder()
+"""Reads NaN and Infinity too: a provider's reply may have had them, and the store keeps them."""
