@@ -103,6 +103,8 @@ def test_ctrl_c_at_the_prompt_discards_the_line(talk: ScriptedShell) -> None:
         terminal.type("\x03")
         terminal.say("really sent")
         terminal.see("First reply.")
+        terminal.say("/quit")
+        assert terminal.end() == 0
     assert talk.dialog(key_of(talk))[0] == "really sent"
 
 
@@ -136,6 +138,8 @@ def test_multiline_input_is_one_question(talk: ScriptedShell) -> None:
         terminal.see("lines")
         terminal.type("\r")
         terminal.see("Second reply.")
+        terminal.say("/quit")
+        assert terminal.end() == 0
     assert talk.dialog(key_of(talk))[::2] == ["one\ntwo\nthree", "pasted\nlines"]
 
 
@@ -189,6 +193,8 @@ def test_the_commands_new_fork_rewind_resume_and_tree(talk: ScriptedShell) -> No
         terminal.find("(?m)^.{0,3}›$")
         terminal.say("/resume nobody")
         terminal.see("bough: Conversation not found")
+        terminal.say("/quit")
+        assert terminal.end() == 0
     assert talk.dialog(key_of(talk)) == ["one", "First reply.", "other two", "Second reply."]
     assert talk.dialog(fork)[-2:] == ["three", "Third reply."]
 
@@ -218,6 +224,8 @@ def test_the_commands_history_title_search_export_and_clear(talk: ScriptedShell,
         terminal.see("Empty now. bough restore")
         terminal.say("/clear")
         terminal.see("\nEmpty.")
+        terminal.say("/quit")
+        assert terminal.end() == 0
     assert talk.dialog("cli:work") == []
     assert "First reply." in (tmp_path / "cli-work.md").read_text()
     assert "<html" in (tmp_path / "talk.html").read_text()
@@ -339,6 +347,8 @@ def test_edit_and_up_put_a_question_back_and_branch_there(talk: ScriptedShell) -
         terminal.type("\x03")  # leaves it as it is
         terminal.say("goes on")
         terminal.see("goes on\nSecond reply.")
+        terminal.say("/quit")
+        assert terminal.end() == 0
     assert talk.dialog(key_of(talk)) == ["one more", "First reply.", "goes on", "Second reply."]
     with bough.connect(talk.sh.db) as store:
         questions = [node for node in store.list_messages(ascending=True) if node.role == "user"]
@@ -358,6 +368,8 @@ def test_rewind_refills_the_editor(talk: ScriptedShell) -> None:
         terminal.see("Nothing was deleted.", "› long question")
         terminal.type(" in short\r")
         terminal.see("in short\nSecond reply.")
+        terminal.say("/quit")
+        assert terminal.end() == 0
     assert talk.dialog(key_of(talk)) == ["first", "First reply.", "long question in short", "Second reply."]
 
 
@@ -415,6 +427,8 @@ def test_what_is_typed_during_a_reply_waits_in_the_editor_and_stop_stops(talk: S
         terminal.find("(?m)^› my next question$")
         terminal.type("\r")
         terminal.see("Whole.")
+        terminal.say("/quit")
+        assert terminal.end() == 0
     assert talk.dialog(key_of(talk))[2:] == ["my next question", "Whole."]
 
 
@@ -428,6 +442,8 @@ def test_an_editor_of_the_users_choice_writes_the_question(talk: ScriptedShell, 
         terminal.see("› written in an editor")
         terminal.type("\r")
         terminal.see("First reply.")
+        terminal.say("/quit")
+        assert terminal.end() == 0
     assert talk.dialog(key_of(talk))[0] == "written in an editor"
 
 
