@@ -10,6 +10,7 @@ import zstandard
 
 import bough
 from bough import Store, Usage, assistant, user
+from bough.db.migrations import VERSION, steps
 from bough.exporters.jsonl import everything
 from bough.importers.bough_jsonl import IMPORTER
 from bough.model.imported import Archive
@@ -131,3 +132,10 @@ def test_a_store_of_version_4_is_pinned_expired_restored_and_copied_as_any(tmp_p
         store.copy_to(target)
         assert (target.pins(), target.sessions(), target.verify()) == (store.pins(), store.sessions(), [])
         assert store.verify() == []
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+def test_each_migration_has_a_number_of_its_own_and_the_last_is_the_version(engine: str) -> None:
+    numbers = [number for number, _ in steps(engine)]
+    assert numbers == sorted(set(numbers))
+    assert numbers[-1] == VERSION

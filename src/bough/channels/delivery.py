@@ -40,8 +40,10 @@ class Delivery:
             self._show_part(position, part)
 
     def finish(self, text: str, menu: Menu = ()) -> None:
-        """Make them show the whole text and nothing else, for as long as it takes. Raises `ChannelError` if it never
-        will, or when the bot stops."""
+        """Make them show the whole text and nothing else, however long the service takes.
+
+        Raises `ChannelError` for what it will never accept, and when the bot stops.
+        """
         parts = split(text, self._service.text_limit, self._service.measure)
         for position, part in enumerate(parts):
             last = menu if position == len(parts) - 1 else ()

@@ -8,7 +8,7 @@ import re
 from bough.db import HERE, StrPath, read_text
 
 SCHEMA = os.path.join(HERE, "schema")
-VERSION = 9
+VERSION = 10
 
 
 def steps(engine: str, directory: StrPath | None = None) -> list[tuple[int, str]]:
